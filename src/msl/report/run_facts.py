@@ -42,10 +42,11 @@ def used_model(result: Mapping[str, Any]) -> UsedModel:
     softly = "soft vote" if result.get("voting") == "soft" else "vote"
     words = f"the {softly} of {members} models{why}"
     judged, tested = result.get("ensemble_objectives") or {}, result.get("ensemble_test") or {}
+    estimated = {**judged, **(((result.get("corrected") or {}).get("ensemble") or {}).get("objectives") or {})}
     gap = {
-        name: value - judged[name]
+        name: value - estimated[name]
         for name, value in tested.items()
-        if value is not None and judged.get(name) is not None
+        if value is not None and estimated.get(name) is not None
     }
     return UsedModel(True, words, judged, result.get("ensemble_interval") or {}, tested, gap)
 
@@ -68,9 +69,12 @@ def corrected_estimate(result: Mapping[str, Any]) -> CorrectedWords:
         return CorrectedWords(why=str(found.get("why") or ""))
     models = int(found.get("models") or 0)
     words = f"corrected for choosing the best of {models:,} models" if models > 1 else "of the only model"
-    if (result.get("used") or {}).get("model") == "ensemble":
-        words += "; of the best model alone"
     notes = tuple(map(str, found.get("notes") or ()))
+    if (result.get("used") or {}).get("model") == "ensemble":
+        if ensemble := found.get("ensemble"):
+            words = f"corrected for choosing the members among {models:,} models"
+            return CorrectedWords(ensemble["objectives"], ensemble.get("interval") or {}, words, notes=notes)
+        words += "; of the best model alone"
     return CorrectedWords(found["objectives"], found.get("interval") or {}, words, notes=notes)
 
 

@@ -20,6 +20,7 @@ from msl.runner.choose_winner import Candidate, candidates_of, ranked_candidates
 from msl.runner.confidence_intervals import HeldOut, interval, uses_held_out_rows
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
+from msl.runner.stored_ensembles import Greedy
 from msl.space.spec import Estimate, Metric, Objective, loss_value, metrics_of
 
 _POOL = 25  # the number of best models that a greedy selection considers
@@ -45,11 +46,13 @@ Choose = Callable[[Plan, list[Candidate], Vote, Callable[[Floats], float]], list
 class Shortlist:
     """The models that may become members, the best first.
 
-    `choose` selects some of them by their outputs for held-out rows; if it is None, all are members.
+    `choose` selects some of them by their outputs for held-out rows, which are computed for it; `combine` does by those
+    that the store keeps. If both are None, all are members.
     """
 
     candidates: tuple[Candidate, ...]
     choose: Choose | None = None
+    combine: Greedy | None = None
 
     @property
     def is_choice(self) -> bool:
@@ -91,6 +94,12 @@ def best_first(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> S
     return Shortlist(tuple(_without_ties(ranked_candidates(plan, found))[:_POOL]), choose)
 
 
+def greedy(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortlist:
+    """Ensemble selection with replacement by the outputs that the store keeps."""
+    combine = Greedy(int(options["max"]), int(options["steps"]))
+    return Shortlist(tuple(_without_ties(ranked_candidates(plan, found))), combine=combine)
+
+
 def swarm(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortlist:
     """The personal bests or the archive of the last swarm of the search."""
     return Shortlist(tuple(_last_swarm(plan, found)))
@@ -99,7 +108,7 @@ def swarm(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortl
 def make_members(plan: Plan, candidates: Sequence[Candidate], voting: Voting) -> EnsembleMembers:
     """An ensemble of these candidates, with the weights that the spec asks for."""
     call = plan.spec.ensemble
-    is_weighted = call is not None and bool(call["weighted"])
+    is_weighted = call is not None and bool(dict(call.options).get("weighted"))
     return EnsembleMembers(
         tuple(candidates), _weights(plan, candidates) if is_weighted else (1.0,) * len(candidates), voting
     )
@@ -234,10 +243,14 @@ class VoteEstimate:
     best: float
     is_better: bool
 
+    @property
+    def figures(self) -> str:
+        return f"{self.metric} {self.ensemble:.4g} against {self.best:.4g}"
+
 
 def vote_estimates(plan: Plan) -> list[Estimate]:
     """The estimates that can be computed for a vote; `COMMON_FOLDS` if there are none."""
-    return list(dict.fromkeys(objective.estimate for _, objective in _objectives_of_votes(plan))) or [COMMON_FOLDS]
+    return list(dict.fromkeys(objective.estimate for _, objective in objectives_of_votes(plan))) or [COMMON_FOLDS]
 
 
 def estimate_vote(
@@ -249,11 +262,11 @@ def estimate_vote(
     """The estimate of a vote, from the outputs of its members and of the winner for each of `vote_estimates`."""
     held = {estimate: _vote_on_held_out(plan, members, each) for estimate, each in outputs.items()}
     objectives, intervals = {}, {}
-    for name, objective in _objectives_of_votes(plan):
+    for name, objective in objectives_of_votes(plan):
         scores = _scores(objective, held[objective.estimate])
         objectives[name] = loss_value(objective.loss, scores)
         intervals[name] = interval(plan, objective, scores, objectives[name], held)
-    of_votes = _objectives_of_votes(plan)
+    of_votes = objectives_of_votes(plan)
     if of_votes:
         name, objective = of_votes[0]
         vote, alone = objectives[name], loss_value(objective.loss, _scores(objective, winner[objective.estimate]))
@@ -274,7 +287,7 @@ def row_metric(plan: Plan) -> Metric:
     return named[0] if named else metric_named(DEFAULT_METRICS[plan.job.dataset.task])
 
 
-def _objectives_of_votes(plan: Plan) -> list[tuple[str, Objective]]:
+def objectives_of_votes(plan: Plan) -> list[tuple[str, Objective]]:
     """The objectives that can be computed for a vote, with their names.
 
     These are not those of the model itself, those relative to another model, or those whose splits differ from model to

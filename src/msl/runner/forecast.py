@@ -238,6 +238,10 @@ class FinalCosts:
                 return evaluation * repeats
         return evaluation
 
+    def of_fit(self, model: Model) -> float:
+        """The seconds to fit a model on all rows."""
+        return _SAFETY_FACTOR * self._seconds.get(model, 0.0) * self._fit_factor
+
     def of_member(self, model: Model) -> float:
         """The seconds to compute the held-out outputs of a model and to fit it on all rows."""
         return _SAFETY_FACTOR * self._seconds.get(model, 0.0) * (1.0 + self._fit_factor)
