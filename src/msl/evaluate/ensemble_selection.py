@@ -157,11 +157,12 @@ def _area(positive: NDArray[np.bool_], scores: NDArray[Any], weights: Floats) ->
     scores = scores.astype(np.float32, copy=False)
     order = np.argsort(scores, axis=1)
     ranked = np.take_along_axis(scores, order, axis=1)
-    beaten = np.cumsum(down[order], axis=1)
+    below = down[order]
+    beaten = np.cumsum(below, axis=1)
     is_first = np.ones(ranked.shape, dtype=np.bool_)
     np.not_equal(ranked[:, 1:], ranked[:, :-1], out=is_first[:, 1:])
     if not is_first.all():  # of rows with equal scores half are beaten
-        before = np.maximum.accumulate(np.where(is_first, beaten - down[order], 0.0), axis=1)
+        before = np.maximum.accumulate(np.where(is_first, beaten - below, 0.0), axis=1)
         is_last = np.ones(ranked.shape, dtype=np.bool_)
         is_last[:, :-1] = is_first[:, 1:]
         after = np.where(is_last, beaten, np.inf)[:, ::-1]

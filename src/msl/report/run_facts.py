@@ -39,8 +39,7 @@ def used_model(result: Mapping[str, Any]) -> UsedModel:
         words = "the best model alone" if members else "the best model"
         figures = (result.get(name) or {} for name in ("objectives", "interval", "test", "gap"))
         return UsedModel(False, f"{words}{why}", *figures)
-    softly = "soft vote" if result.get("voting") == "soft" else "vote"
-    words = f"the {softly} of {members} models{why}"
+    words = f"the {ensemble_kind(result)} of {members} models{why}"
     judged, tested = result.get("ensemble_objectives") or {}, result.get("ensemble_test") or {}
     estimated = {**judged, **(((result.get("corrected") or {}).get("ensemble") or {}).get("objectives") or {})}
     gap = {
@@ -49,6 +48,20 @@ def used_model(result: Mapping[str, Any]) -> UsedModel:
         if value is not None and estimated.get(name) is not None
     }
     return UsedModel(True, words, judged, result.get("ensemble_interval") or {}, tested, gap)
+
+
+def member_lines(result: Mapping[str, Any]) -> list[str]:
+    """The members of an ensemble, with their weights where these differ, and the last learner of a stack."""
+    members, weights = list(map(str, result.get("ensemble") or ())), result.get("weights") or ()
+    lines = [f"{weight:g} × {one}" for weight, one in zip(weights, members, strict=False)] or members
+    return [*lines, *([f"stacked by {result['final']}"] if result.get("final") else [])]
+
+
+def ensemble_kind(result: Mapping[str, Any]) -> str:
+    """How the members of an ensemble say something together."""
+    if result.get("final"):
+        return "stack"
+    return "soft vote" if result.get("voting") == "soft" else "vote"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
 from msl.runner.stored_ensembles import Replay
 from msl.search.base import CONFIRMED
-from msl.space.spec import Estimate, Objective, metrics_of
+from msl.space.spec import OUTPUTS, Estimate, Objective, metrics_of
 from msl.store.store import Store
 
 #: A stream of random numbers, so that no two uses of one seed draw the same.
@@ -386,7 +386,8 @@ class _Correcting:
         population = self._plan.job.dataset.population
         if any(can_halve(one, population) and one not in self._halves for one in drawn):
             yield "the interval is wide, because how much depends on the training rows was not measured"
-        if self._plan.spec.ensemble is not None and self._ensemble is None:
+        call = self._plan.spec.ensemble
+        if call is not None and call.capabilities.members != OUTPUTS:
             yield "it is about the best model alone: the choice of the members of an ensemble is not repeated"
         cut = sum(one.bound for _, one in found.evaluator.evaluated.values())
         if cut:

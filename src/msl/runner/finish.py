@@ -13,7 +13,15 @@ import numpy as np
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
-from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor, as_probabilities, voted
+from msl.blocks.voting_ensemble import (
+    CommitteeClassifier,
+    CommitteeRegressor,
+    StackedCommitteeClassifier,
+    StackedCommitteeRegressor,
+    as_probabilities,
+    stack_columns,
+    voted,
+)
 from msl.evaluate.final_fits import COMMON_FOLDS, FitRequest, FittedModel
 from msl.evaluate.metrics import score
 from msl.evaluate.outcome import Failure, Outcome
@@ -23,6 +31,7 @@ from msl.runner.choose_members import (
     VoteEstimate,
     choose_members,
     choose_voting,
+    estimate_of_outputs,
     estimate_vote,
     make_members,
     objectives_of_votes,
@@ -44,7 +53,7 @@ from msl.runner.forecast import FinalCosts, TimeLimit, fit_factor
 from msl.runner.judged_outputs import DrawnChoice
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
-from msl.runner.stored_ensembles import Allowance, EnsembleChoice, Greedy, Replay
+from msl.runner.stored_ensembles import Allowance, EnsembleChoice, Greedy, Replay, Stack, Stacked
 from msl.runner.trained_model import Trained, trained_model
 from msl.space.spec import Estimate
 from msl.space.values import Model
@@ -56,6 +65,7 @@ _MOST_TRIED = 5
 #: The share of the remaining time that the members of an ensemble may take, by prediction.
 _MEMBERS_SHARE = 0.8
 
+Committee = CommitteeClassifier | CommitteeRegressor | StackedCommitteeClassifier | StackedCommitteeRegressor
 #: The held-out outputs of models, by model and estimate.
 _Outputs = dict[tuple[Model, Estimate], tuple[Floats, ...]]
 
@@ -237,7 +247,7 @@ class _Finish:
         models = dict.fromkeys(one.model for one in members.candidates)
         self._run_tasks([FitRequest(m, self._test_rows) for m in models if m not in self._fitted], [], winner, needed=0)
 
-    def _stored_ensemble(self, listed: Shortlist, combine: Greedy, winner: Candidate) -> Ensemble:
+    def _stored_ensemble(self, listed: Shortlist, combine: Greedy | Stack, winner: Candidate) -> Ensemble:
         """The ensemble that is chosen by stored outputs, with its members fitted if it is used."""
         alone = EnsembleMembers((winner,), (1.0,))
         choice = self._among.choice
@@ -255,7 +265,7 @@ class _Finish:
         return self._with_test_outputs(ensemble) if ensemble.is_used else ensemble
 
     def _choose_stored(
-        self, listed: Sequence[Candidate], combine: Greedy, winner: Candidate, among: DrawnChoice
+        self, listed: Sequence[Candidate], combine: Greedy | Stack, winner: Candidate, among: DrawnChoice
     ) -> Ensemble:
         """The members among these candidates, and whether they are better than the winner on rows left out."""
         plan, tasks = self._plan, self._tasks
@@ -275,11 +285,12 @@ class _Finish:
             tuple(by_model[model] for model, weight in zip(models, combined.weights, strict=True) if weight),
             tuple(float(weight) for weight in combined.weights if weight),
             choice.voting,
+            combined.final if isinstance(combined, Stacked) else None,
         )
         if len(members.candidates) < 2:
             return Ensemble(members, False, "no other model makes it better on the rows held out")
         replay = choice.replay(combine, plan.spec.budget.time)
-        estimate = self._stored_estimate(members, choice, winner)
+        estimate = self._stored_estimate(members, choice, combine, winner)
         sign = 1.0 if objective.minimize else -1.0
         both = f"{name} {sign * replay.mean(replay.left_out):.4g} against {sign * replay.mean(replay.alone):.4g}"
         is_better = replay.ahead > 0.0
@@ -288,8 +299,16 @@ class _Finish:
             why = f"{len(members.candidates)} models together are not better on rows left out, {both}"
         return Ensemble(members, is_better or always, _ALWAYS if always else why, estimate, replay=replay)
 
-    def _stored_estimate(self, members: EnsembleMembers, choice: EnsembleChoice, winner: Candidate) -> VoteEstimate:
+    def _stored_estimate(
+        self, members: EnsembleMembers, choice: EnsembleChoice, combine: Greedy | Stack, winner: Candidate
+    ) -> VoteEstimate:
         """The estimate of an ensemble on the rows that its members were judged on."""
+        if members.final is not None:
+            estimate = choice.estimate
+            splits = requested_resampling(self._plan, outputs_request(winner.model, estimate, members.candidates[0]))
+            stacked = HeldOut(splits, tuple(choice.judged_by_folds(combine)))
+            alone = HeldOut(splits, choice.held_out(members.candidates[0].model, estimate))
+            return estimate_of_outputs(self._plan, {estimate: stacked}, {estimate: alone})
         estimates = vote_estimates(self._plan)
         held = {}
         for estimate in estimates:
@@ -358,9 +377,13 @@ class _Finish:
         fitted = self._fitted.get(candidate.model)
         return fitted is None or fitted.gives_probabilities
 
-    def _committee(self, members: EnsembleMembers) -> CommitteeClassifier | CommitteeRegressor:
+    def _committee(self, members: EnsembleMembers) -> Committee:
         fitted = [self._fitted[one.model] for one in members.candidates]
         n_classes = self._plan.job.dataset.n_classes
+        if members.final is not None:
+            stacked = StackedCommitteeClassifier if n_classes else StackedCommitteeRegressor
+            gives = [one.gives_probabilities for one in fitted]
+            return stacked.of_fitted([one.estimator for one in fitted], members.final, n_classes, gives)
         kind = CommitteeClassifier if n_classes else CommitteeRegressor
         gives = [one.gives_probabilities for one in fitted]
         return kind.of_fitted([one.estimator for one in fitted], members.weights, members.voting, n_classes, gives)
@@ -375,7 +398,10 @@ class _Finish:
         if members.voting == "soft" and n_classes:
             gives = [one.gives_probabilities for one in fitted]
             outputs = [as_probabilities(*each) for each in zip(outputs, gives, strict=True)]
-        vote = voted(outputs, members.weights, n_classes, members.voting)
+        if members.final is not None:
+            vote = members.final.outputs(stack_columns(outputs))
+        else:
+            vote = voted(outputs, members.weights, n_classes, members.voting)
         return replace(ensemble, test_outputs=vote)
 
 

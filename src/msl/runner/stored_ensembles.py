@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
-from msl.blocks.voting_ensemble import Voting, as_probabilities
+from msl.blocks.base.load import estimator_code
+from msl.blocks.voting_ensemble import Voting, as_probabilities, stack_columns
 from msl.evaluate.drawn_metrics import PoolOfModels
 from msl.evaluate.ensemble_selection import MemberPool, select_members
 from msl.runner.judged_outputs import DrawnChoice, Judged
@@ -29,7 +30,8 @@ MOST_CANDIDATES = 25
 #: Of all models those that could be among the best in some draw, as a multiple of them.
 _IN_REACH = 4
 #: A stream of random numbers, so that no two uses of one seed draw the same.
-_DRAWS_STREAM = 11
+_DRAWS_STREAM, _FOLDS_STREAM = 11, 13
+_FOLDS = 5
 #: Draws, and how many rows times candidates times steps all of them may have: half a minute of the slowest metric.
 _DRAWS, _FEWEST_DRAWS, _MOST_PRODUCTS = 100, 20, 400_000_000
 #: The same for each second of a run's time limit: about a twentieth of it.
@@ -119,6 +121,51 @@ class Greedy:
         return self.steps
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Stacked:
+    """A last learner on what the candidates with a weight say."""
+
+    weights: Floats
+    final: Any
+
+    def outputs(self, pools: Sequence[MemberPool]) -> list[Floats]:
+        return [np.asarray(self.final.outputs(_stack_columns(pool, self.weights))) for pool in pools]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stack:
+    """Members that are selected greedily, and a last learner on them; `make` returns one that is not fitted."""
+
+    greedy: Greedy
+    make: Callable[[], Any]
+    n_classes: int
+    #: Whether it is fitted so quickly that it may be in as many draws as ensembles without one.
+    is_quick: bool
+
+    @property
+    def work(self) -> int:
+        return self.greedy.work * (2 if self.is_quick else 1_000)
+
+    def __call__(self, objective: Objective, pools: Sequence[MemberPool], costs: Floats, most: float) -> Combination:
+        weights = np.sign(self.greedy(objective, pools, costs, most).weights)
+        X = np.concatenate([_stack_columns(pool, weights) for pool in pools])
+        y = np.concatenate([pool.y for pool in pools])
+        times = np.concatenate([pool.weights for pool in pools])
+        whole = np.rint(times).astype(np.intp)
+        final = self.make()
+        with estimator_code:
+            if np.array_equal(whole, times):  # not every learner takes weights
+                rows = np.repeat(np.arange(len(y)), whole)
+                final.fit_arrays(X[rows], y[rows], self.n_classes)
+            else:
+                final.fit_arrays(X, y, self.n_classes, times)
+        return Stacked(weights, final)
+
+
+def _stack_columns(pool: MemberPool, weights: Floats) -> Floats:
+    return stack_columns([one.astype(np.float64) for one in pool.outputs[weights > 0.0]])
+
+
 class EnsembleChoice:
     """The choice of an ensemble among models whose outputs are known, for one objective."""
 
@@ -142,6 +189,10 @@ class EnsembleChoice:
         self._pools = self._member_pools()
 
     @property
+    def estimate(self) -> Estimate:
+        return self._objective.estimate
+
+    @property
     def models(self) -> list[Model]:
         return [own[0].model for _, own in self._candidates]
 
@@ -152,6 +203,25 @@ class EnsembleChoice:
         pools = [pool.of(listed) for pool in self._pools]
         made = combine(self._objective, pools, self._costs[listed], self._allowance.all)
         return [self.models[place] for place in listed], made
+
+    def judged_by_folds(self, combine: Combine) -> list[Floats]:
+        """What is said of the rows of each pool by a combination that was made without them, in five folds of units."""
+        among = self._among
+        units = np.arange(len(among.units.strata))
+        shuffled = np.random.default_rng([among.plan.seed, _FOLDS_STREAM]).permutation(units)
+        order = shuffled[np.argsort(among.units.strata[shuffled], kind="stable")]
+        fold = np.empty(len(units), dtype=np.intp)
+        fold[order] = np.arange(len(units)) % _FOLDS
+        (listed,) = self._listed(np.ones((1, len(among.rows)), dtype=np.float32))
+        pools = [pool.of(listed) for pool in self._pools]
+        found = [np.zeros(pool.outputs.shape[1:]) for pool in pools]
+        for number in range(_FOLDS):
+            is_out = (fold == number)[among.units.of_row]
+            drawn = [pool.drawn((~is_out).astype(np.float64)) for pool in pools]
+            made = combine(self._objective, drawn, self._costs[listed], self._allowance.all)
+            for own, pool, said in zip(found, pools, made.outputs(pools), strict=True):
+                own[is_out[pool.places]] = said[is_out[pool.places]]
+        return found
 
     def held_out(self, model: Model, estimate: Estimate) -> tuple[Floats, ...]:
         """The outputs that a candidate was judged by, by pool."""
