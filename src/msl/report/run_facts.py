@@ -125,7 +125,10 @@ def ledger_words(result: Mapping[str, Any]) -> list[str]:
     protocols = int(known.get("protocols") or 1)
     how = f", with {protocols} protocols" if protocols > 1 else ""
     words = f"{others} of this store looked at these rows before ({known.get('evaluations', 0):,} evaluations{how})"
-    wide = (result.get("corrected") or {}).get("interval_of_runs") or {}
+    corrected = result.get("corrected") or {}
+    if (result.get("used") or {}).get("model") == "ensemble":
+        corrected = corrected.get("ensemble") or corrected
+    wide = corrected.get("interval_of_runs") or {}
     ends = ", ".join(f"{name} {low:.4g} … {high:.4g}" for name, (low, high) in wide.items())
     return [words, *([f"whichever run is kept, the 95 % interval is {ends}"] if ends else [])]
 
