@@ -110,10 +110,9 @@ class Greedy:
 
     most: int
     steps: int
-    start: int = 1
 
     def __call__(self, objective: Objective, pools: Sequence[MemberPool], costs: Floats, most: float) -> Combination:
-        counts = select_members(objective, pools, self.steps, self.most, self.start, costs, most)
+        counts = select_members(objective, pools, self.steps, self.most, costs, most)
         return Weighted(counts.astype(np.float64))
 
     @property
