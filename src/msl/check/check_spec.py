@@ -25,6 +25,7 @@ from msl.space.nodes import BlockUse, Marked, Node, Param, bottom_up
 from msl.space.spec import (
     MODELS,
     OF_WHOLE_MODEL,
+    OUTPUTS,
     Budget,
     Call,
     DataStatement,
@@ -413,7 +414,7 @@ class _Checker:
             members = MODELS if call is None else call.capabilities.members
             if (
                 call is not None
-                and members != MODELS
+                and members not in (MODELS, OUTPUTS)
                 and not any(members in s.call.capabilities.leaves for s in stages)
             ):
                 others = [name for name in self.library.implied("combiner").declarations if name != call.name]

@@ -17,11 +17,13 @@ from msl.report.run_facts import (
     as_found_words,
     baseline_words,
     corrected_estimate,
+    ensemble_kind,
     failure_groups,
     failures_to_record,
     failures_to_text,
     ledger_words,
     look_words,
+    member_lines,
     metric_notes,
     not_ahead,
     repeats_words,
@@ -240,7 +242,9 @@ def _about_estimate(result: Mapping[str, Any], used: UsedModel) -> list[tuple[st
     lines = [("estimate", f"{_estimates(corrected.objectives, corrected.interval)}, {corrected.words}")]
     lines += [("", note) for note in corrected.notes]
     if used.is_ensemble:
-        lines.append(("vote", f"{_estimates(used.objectives, used.interval)}, {VOTE_NOT_CORRECTED}"))
+        lines.append(
+            (ensemble_kind(result).split()[-1], f"{_estimates(used.objectives, used.interval)}, {VOTE_NOT_CORRECTED}")
+        )
     else:
         lines.append(("search", f"{_words(used.objectives)} is {as_found_words(result)}"))
     return lines
@@ -291,8 +295,7 @@ def _members(account: Account) -> str:
     heading = f"ensemble of {len(members)} models"
     heading += f", estimate {named_figures(judged)}" if judged else ""
     heading += f", test {named_figures(tested)}" if tested else ""
-    models = [member if isinstance(member, str) else _words(member) for member in members]
-    return f"{heading}\n" + "".join(f"    {model}\n" for model in models)
+    return f"{heading}\n" + "".join(f"    {line}\n" for line in member_lines(account.result))
 
 
 def _warning(each: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ from msl.runner.table_versions import EarlierTable, find_earlier_table
 from msl.runner.versions import CHAIN, changed_since
 from msl.space.membership import Membership, NotInSpace
 from msl.space.nodes import blocks_in
+from msl.space.spec import OUTPUTS
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation
 from msl.store.store import Store
@@ -242,6 +243,10 @@ class FinalCosts:
                 return evaluation * repeats
         return evaluation
 
+    def of_fit(self, model: Model) -> float:
+        """The seconds to fit a model on all rows."""
+        return _SAFETY_FACTOR * self._seconds.get(model, 0.0) * self._fit_factor
+
     def of_member(self, model: Model) -> float:
         """The seconds to compute the held-out outputs of a model and to fit it on all rows."""
         return _SAFETY_FACTOR * self._seconds.get(model, 0.0) * (1.0 + self._fit_factor)
@@ -254,6 +259,9 @@ class TimeReserve:
         self._budget, self._workers = plan.spec.budget.time, workers
         self._for_baselines = baseline_reserve(plan, workers) if plan.baselines else 0.0
         self._members = _most_members(plan)
+        call = plan.spec.ensemble
+        #: Whether members are chosen by outputs that the store keeps, so that they are fitted once.
+        self._chooses_stored = call is not None and call.capabilities.members == OUTPUTS
         self._factor = fit_factor(plan) if self._budget is not None else 1.0
         self._closing = 0.0 if self._budget is None else closing_seconds(plan, self._budget)
         #: The fits on halves of the rows, for the corrected estimate.
@@ -279,8 +287,9 @@ class TimeReserve:
     def _needed(self, budget: float) -> float:
         best, *others = [seconds for _, seconds in self._best]
         both = 1.0 + self._factor  # held-out outputs, which take as long as the evaluation, and the fit on all rows
+        of_member = self._factor if self._chooses_stored else both
         of_best = best * ((max(1.0, self._factor) if self._workers > 1 else both) + self._halves)
-        of_others = min(sum(others) * both / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
+        of_others = min(sum(others) * of_member / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
         return _SAFETY_FACTOR * of_best + of_others + self._for_baselines + self._closing
 
 
@@ -308,8 +317,9 @@ def _most_members(plan: Plan) -> int:
     call = plan.spec.ensemble
     if call is None:
         return 0
-    top = dict(call.options).get("top")
-    return top if isinstance(top, int) else _POOL
+    options = dict(call.options)
+    most = options.get("top", options.get("max") if call.capabilities.members == OUTPUTS else None)
+    return most if isinstance(most, int) else _POOL
 
 
 # --- The time limit of a run, from its start to its last line of output. ----------------------------------------------

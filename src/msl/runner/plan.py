@@ -22,7 +22,7 @@ from msl.space.best import without_best
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.condition_text import requirement_to_text
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, blocks_in, bottom_up
-from msl.space.spec import MODELS, Call, Metric, MetricLimit, Objective, Space, Spec, metrics_of
+from msl.space.spec import MODELS, OUTPUTS, Call, Metric, MetricLimit, Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, value_to_text
 from msl.space.values import BlockType, Model
 from msl.store.evaluation import KEY_FORMAT
@@ -60,7 +60,7 @@ class Plan:
         Not where every loss is needed: for an ensemble of the best models, and if another stage follows, which starts
         from the best models.
         """
-        votes = self.spec.ensemble is not None and self.spec.ensemble.capabilities.members == MODELS
+        votes = self.spec.ensemble is not None and self.spec.ensemble.capabilities.members in (MODELS, OUTPUTS)
         return not votes and stage == len(self.stages) - 1
 
     def objective_names(self) -> list[str]:

@@ -229,9 +229,9 @@ class StarterSpace:
 
     def _ensemble(self) -> list[str]:
         return [
-            "# Begins with the best model and adds the one that helps the vote most, again and again. The vote is used",
-            "# if it is better than the best model on held-out rows; without this line that model is the answer, which",
-            "# is simpler and mostly a little worse.",
-            "ensemble best_first(max = 20, replacement = true)",
+            "# Begins with the best model and adds the one that helps the mean most, again and again, by predictions",
+            "# for held-out rows that are there anyway. It is used if it is better than the best model on rows left",
+            "# out of both choices; without this line that model is the answer, simpler and mostly a little worse.",
+            "ensemble greedy()",
             "",
         ]

@@ -117,7 +117,7 @@ OBJECTIVES: Mapping[str, tuple[int, int | None]] = {
     "any": (1, None),
 }
 #: What a formula can use besides the options: the number of models of the space, where that is known.
-MODELS = "models"
+MODELS, OUTPUTS = "models", "outputs"
 
 
 @record
@@ -140,7 +140,8 @@ class Capabilities:
                  searches
     leaves       what it leaves behind for an ensemble, such as a `swarm`
     complexity   when it prefers the simpler model to the better one
-    members      what an ensemble takes its members from: all evaluated `models`, or something that a strategy leaves
+    members      what an ensemble takes its members from: all evaluated `models`, those whose `outputs` are kept, or
+                 something that a strategy leaves
     """
 
     objectives: tuple[int, int | None] = OBJECTIVES["any"]

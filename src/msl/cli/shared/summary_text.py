@@ -14,6 +14,7 @@ from msl.report.run_facts import (
     as_found_words,
     baseline_words,
     corrected_estimate,
+    ensemble_kind,
     ledger_words,
     look_words,
     metric_notes,
@@ -93,7 +94,9 @@ def _about_estimate(summary: Summary, used: UsedModel) -> list[tuple[str, str]]:
     rows = [("estimate", f"{_estimates(corrected.objectives, corrected.interval)}, {corrected.words}")]
     rows += [("", note) for note in corrected.notes]
     if used.is_ensemble:
-        rows.append(("vote", f"{_estimates(used.objectives, used.interval)}, {VOTE_NOT_CORRECTED}"))
+        rows.append(
+            (ensemble_kind(summary).split()[-1], f"{_estimates(used.objectives, used.interval)}, {VOTE_NOT_CORRECTED}")
+        )
     else:
         rows.append(("search", f"{_values(used.objectives)} is {as_found_words(summary)}"))
     return rows
@@ -101,7 +104,7 @@ def _about_estimate(summary: Summary, used: UsedModel) -> list[tuple[str, str]]:
 
 def _ensemble(summary: Summary) -> str:
     """An ensemble that was built and is not used for prediction."""
-    told = [f"{len(summary['ensemble'])} models vote{' softly' if summary.get('voting') == 'soft' else ''}"]
+    told = [f"{ensemble_kind(summary)} of {len(summary['ensemble'])} models"]
     if judged := summary.get("ensemble_objectives"):
         told.append(f"estimate {_estimates(judged, summary['ensemble_interval'])}")
     return ", ".join(told)

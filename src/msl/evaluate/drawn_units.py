@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
 from msl.blocks.base.block import Floats
-from msl.runner.plan import Plan
+from msl.evaluate.dataset import Dataset
 
 _TAIL = 0.025
 #: The most blocks that an order is cut into: rows that follow each other are drawn together.
@@ -25,8 +25,7 @@ class DrawnUnits:
     words: str = ""
 
     @classmethod
-    def of(cls, plan: Plan, rows: NDArray[np.intp]) -> DrawnUnits:
-        dataset = plan.job.dataset
+    def of(cls, dataset: Dataset, rows: NDArray[np.intp]) -> DrawnUnits:
         population = dataset.population
         if population.groups is not None:
             names, unit = np.unique(population.groups[rows], return_inverse=True)
