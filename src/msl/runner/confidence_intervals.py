@@ -9,7 +9,7 @@ optimism of choosing the best is not in it. A test table, or nested selection, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -82,7 +82,7 @@ def _scale(metric: Metric, measured: Mapping[str, float], held: HeldOut) -> floa
     return measured[metric.name] / value if value else 1.0
 
 
-def _draws(plan: Plan, held: HeldOut, metrics: Sequence[Metric]) -> list[_Draw]:
+def _draws(plan: Plan, held: HeldOut, metrics: Sequence[Metric]) -> Iterable[_Draw]:
     rng = np.random.default_rng([plan.seed, _INTERVAL])
     dataset = plan.job.dataset
     is_plain = dataset.population.groups is None and all(pool.weights is None for pool in held.resampling.pools)
@@ -109,11 +109,15 @@ def _cell_score(metric: Metric, cells: Floats, y: NDArray[np.intp], outputs: Flo
     return score(metric, y, outputs, cells.ravel())
 
 
-def _of_rows(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> list[_Draw]:
-    """A stratified bootstrap of the held-out rows, or one of whole groups."""
+def _of_rows(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> Iterator[_Draw]:
+    """A stratified bootstrap of the held-out rows, or one of whole groups.
+
+    One draw after the other: together they would take many times the memory of the table.
+    """
     pools = held.resampling.pools
     rows = np.unique(np.concatenate([pool.rows for pool in pools]))
-    return [_row_draw(held, _bootstrap_counts(dataset, rows, rng)) for _ in range(_number_of_draws(len(rows)))]
+    for _ in range(_number_of_draws(len(rows))):
+        yield _row_draw(held, _bootstrap_counts(dataset, rows, rng))
 
 
 def _number_of_draws(rows: int) -> int:

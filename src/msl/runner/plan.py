@@ -12,6 +12,7 @@ from msl.blocks.base.row_weights import class_takes_weights
 from msl.check.strategies import closed_steps
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
+from msl.evaluate.evaluator import cache_bytes_for
 from msl.evaluate.kept_outputs import needed_outputs
 from msl.evaluate.metrics import load_metric
 from msl.record import record
@@ -93,17 +94,17 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         points = tuple(point for point in given if point is not None)
         stages.append(Stage(strategy, options, search_space, start, reevaluates, points))
     limits = EvaluationLimits.of(spec.budget)
-    memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
+    cache_bytes = cache_bytes_for(table.X.nbytes) if cache_bytes is None else cache_bytes
     keeps = needed_outputs(spec.objectives, spec.ensemble is not None) if spec.budget.most_outputs else "nothing"
     job = Job(
         Dataset.of(table),
         spec.objectives,
         spec.seed,
         trusted,
-        limits=limits,
+        cache_bytes,
+        limits,
         keeps=keeps,
         required=spec.limits,
-        **memory,
     )
     search_limits = Limits(spec.budget.evaluations, _good_enough(spec))
     return Plan(spec, table, tuple(search_spaces), tuple(stages), search_limits, job, _digests(spec, table))
