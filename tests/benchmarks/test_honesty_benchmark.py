@@ -15,6 +15,7 @@ def record(data: str, split: int, found: float, truth: float, half: float = 0.1)
     outcome = {
         "truth": truth,
         "test error": 0.0,
+        "fresh error": 0.05,
         "found": found,
         "found interval": [found - half, found + half],
         "corrected": found + 0.05,
@@ -33,9 +34,9 @@ def test_optimism_coverage_and_width_are_told_for_both_figures() -> None:
     assert found[5] == pytest.approx(0.1 / 0.05)
     assert found[6] == pytest.approx(0.5)
     assert corrected[6] == pytest.approx(1.0)
-    assert corrected[7] == pytest.approx(0.2)
-    assert [claim.holds for claim in report.claims] == [False, False]
-    assert [claim.holds for claim in honesty.report(records[:5]).claims] == [None, None]
+    assert corrected[7:] == (pytest.approx(0.2), pytest.approx(0.2 / (2 * 1.96 * 0.05)))
+    assert [claim.holds for claim in report.claims] == [False, False, True]
+    assert [claim.holds for claim in honesty.report(records[:5]).claims] == [None, None, None]
 
 
 def test_the_noise_of_the_test_rows_is_not_held_against_an_interval() -> None:

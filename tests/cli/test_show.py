@@ -33,7 +33,9 @@ def test_a_run_is_shown_with_its_winner_its_figures_and_its_origin(msl: Verb, ra
     assert result["best"] in shown.out
     assert f"estimate     ber = {result['corrected']['objectives']['ber']:.4g}" in shown.out
     assert f"search       ber = {result['objectives']['ber']:.4g} is the best that the search found" in shown.out
-    assert f"test         ber = {result['test']['ber']:.4g}" in shown.out
+    assert result["test_table"]["look"] == 2
+    assert f"look 2       ber = {result['test']['ber']:.4g}" in shown.out
+    assert "no test any more: another run was scored on this table" in shown.out
     assert "seed         1" in shown.out
     assert "scikit-learn" in shown.out
     assert f"run {result['digest'][:16]}" in shown.out
@@ -198,10 +200,10 @@ def test_all_that_a_result_may_hold_is_shown(msl: Verb, tmp_path: Path) -> None:
     lines = [line.split() for line in msl("show", "@", "--store", str(tmp_path)).out.splitlines()]
     for expected in (
         "final model the vote of 2 models: better than the best model alone",
-        "estimate ber = 0.1 [0.05 to 0.2]",
+        "estimate ber = 0.1 (95 % interval 0.05 … 0.2)",
         "test ber = 0.15",
         "test gap ber = 0.05",
-        "best model estimate ber = 0.125 [0.05 to 0.25], test ber = 0.2",
+        "best model estimate ber = 0.125 (95 % interval 0.05 … 0.25), test ber = 0.2",
         "data t.csv, 100 rows, 4 features, classification of `y`, 2 classes",
         "ensemble of 2 models, estimate ber = 0.1, test ber = 0.15",
         "learn naive 6 75% 100%",

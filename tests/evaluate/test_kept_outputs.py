@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import struct
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
 from evaluation_cases import bundled, models_of, numbers, objectives, only_model
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.metrics import roc_auc_score
 
 from msl.blocks.base.block import Floats
 from msl.evaluate.evaluator import Evaluator
@@ -83,6 +87,100 @@ def test_numbers_come_back_to_a_millionth_of_their_spread(offset: float) -> None
     outputs = pooled(resampling, offset + RNG.normal(size=40))
     (found,) = unpack_outputs(pack_outputs([(resampling, outputs)], "all"), [resampling], 0)
     np.testing.assert_allclose(found[0] - offset, outputs[0] - offset, atol=2e-6)
+
+
+# --- of many rows, about a byte of each is kept -----------------------------------------------------------------------
+
+ROWS = 6000
+
+
+def labelled(signal: float, shift: float = 0.0) -> tuple[Floats, NDArray[np.intp]]:
+    """Log odds of a model, and classes that follow them."""
+    truth = RNG.normal(size=ROWS) * signal + shift
+    return truth + 0.3 * RNG.normal(size=ROWS), (RNG.random(ROWS) < 1 / (1 + np.exp(-truth))).astype(np.intp)
+
+
+def scored_again(outputs: Floats, y: NDArray[Any], most_bytes: float) -> tuple[Floats, Floats, NDArray[Any]]:
+    """The outputs as they were and as they come back, and what is true, in the order of the splits."""
+    places = np.arange(ROWS)
+    splits = [Split(np.flatnonzero(places % 3 != f), np.flatnonzero(places % 3 == f), 0) for f in range(3)]
+    resampling = Resampling.of(CV, splits, y, None)
+    given = pooled(resampling, outputs)
+    packed = pack_outputs([(resampling, given)], "all")
+    check_packed(packed)
+    assert len(packed) < most_bytes * outputs.size
+    (found,) = unpack_outputs(packed, [resampling], 0 if outputs.ndim == 1 else outputs.shape[1])
+    return given[0], found[0], resampling.pools[0].y
+
+
+def assert_same_mean(before: Floats, after: Floats) -> None:
+    """Within a twentieth of a standard error."""
+    assert abs(after.mean() - before.mean()) < 0.05 * before.std() / np.sqrt(len(before))
+
+
+@pytest.mark.parametrize(
+    ("signal", "scale", "shift"),
+    [(0.5, 1.0, 0.0), (1.5, 1.0, 0.0), (4.0, 1.0, 0.0), (2.0, 5.0, 0.0), (1.0, 0.01, -3.0), (2.0, 1.0, -4.0)],
+)
+def test_metrics_of_two_classes_stay_within_a_twentieth_of_their_standard_error(
+    signal: float, scale: float, shift: float
+) -> None:
+    odds, y = labelled(signal, shift)
+    chance = 1 / (1 + np.exp(-scale * odds))
+    before, after, truth = scored_again(np.column_stack([1 - chance, chance]), y, 0.7)
+    assert (before.argmax(axis=1) == after.argmax(axis=1)).all()
+    right = np.arange(ROWS), truth
+    assert_same_mean(-np.log(before[right]), -np.log(after[right]))
+    assert_same_mean((before[:, 1] - truth) ** 2, (after[:, 1] - truth) ** 2)
+    area = roc_auc_score(truth, before[:, 1])
+    error = np.sqrt(area * (1 - area) / 2 / min(truth.sum(), ROWS - truth.sum()))
+    assert abs(roc_auc_score(truth, after[:, 1]) - area) < 0.05 * error
+
+
+@pytest.mark.parametrize("are_shares", [True, False])
+def test_metrics_of_many_classes_stay_within_a_twentieth_of_their_standard_error(are_shares: bool) -> None:
+    scores = 1.5 * RNG.normal(size=(ROWS, 4))
+    shares = softmax(scores, axis=1)
+    y = (shares.cumsum(axis=1) < RNG.random((ROWS, 1))).sum(axis=1)
+    before, after, truth = scored_again(shares if are_shares else scores, y, 1.5)
+    assert (before.argmax(axis=1) == after.argmax(axis=1)).all()
+    if are_shares:
+        np.testing.assert_allclose(after.sum(axis=1), 1.0)
+    losses = [-np.log((one if are_shares else softmax(one, axis=1))[np.arange(ROWS), truth]) for one in (before, after)]
+    assert_same_mean(*losses)
+
+
+def test_two_scores_with_a_constant_sum_are_one_number() -> None:
+    odds, y = labelled(1.5)
+    before, after, _ = scored_again(np.column_stack([1.0 - odds, 1.0 + odds]), y, 0.7)
+    assert (before.argmax(axis=1) == after.argmax(axis=1)).all()
+    np.testing.assert_allclose(after.sum(axis=1), 2.0)
+    np.testing.assert_allclose(after, before, atol=0.2)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e6])
+def test_residuals_keep_their_sizes(spread: float) -> None:
+    y = 1e3 + spread * RNG.standard_t(3, size=ROWS)
+    before, after, truth = scored_again(y - spread * RNG.standard_t(3, size=ROWS), y, 1.7)
+    gaps = truth - before, truth - after
+    for each in (np.square, np.abs, lambda gap: np.log1p(np.abs(gap))):
+        assert_same_mean(*map(each, gaps))
+    np.testing.assert_allclose(gaps[1], gaps[0], rtol=0.025, atol=1e-9 * spread)
+    right, after, _ = scored_again(y, y, 9)
+    np.testing.assert_allclose(after, right, rtol=1e-6)
+
+
+def test_what_is_certain_and_what_is_rare_comes_back_exactly() -> None:
+    odds, y = labelled(2.0)
+    chance = 1 / (1 + np.exp(-odds))
+    chance[:40], chance[40:90] = 0.0, 1.0
+    before, after, _ = scored_again(np.column_stack([1 - chance, chance]), y, 0.7)
+    for end in (0.0, 1.0):
+        assert ((before == end) == (after == end)).all()
+    few = np.round(chance * 50) / 50
+    before, after, _ = scored_again(np.column_stack([1 - few, few]), y, 0.7)
+    np.testing.assert_allclose(after, before, rtol=1e-5)
+    assert len(np.unique(after[:, 1])) == len(np.unique(before[:, 1]))
 
 
 def packed_classes() -> tuple[Resampling, bytes]:

@@ -10,6 +10,7 @@ from scipy.stats import beta, norm
 
 from msl.blocks.base.block import Floats
 from msl.evaluate.dataset import Dataset
+from msl.evaluate.drawn_losses import DrawnLosses
 
 _TAIL = 0.025
 #: The most blocks that an order is cut into: rows that follow each other are drawn together.
@@ -76,17 +77,21 @@ class Ranking:
     def __init__(self, places: int) -> None:
         self._sums, self._known = np.zeros(places), np.zeros(places)
 
-    def add(self, inside: Floats, outside: Floats) -> None:
+    def add(self, inside: Floats, absent: NDArray[np.float32], losses: DrawnLosses) -> None:
+        """Ranks by the losses on the rows drawn, which are infinite for models that cannot be near the best."""
         order = np.argsort(inside, axis=0, kind="stable")[: len(self._sums)]
+        listed = np.unique(order)
+        outside = np.full(inside.shape, np.nan)
+        outside[listed] = losses.values(listed, absent)
         worth = np.take_along_axis(outside, order, axis=0)
-        known = np.isfinite(worth)
+        known = np.isfinite(worth) & np.isfinite(np.take_along_axis(inside, order, axis=0))
         self._sums += np.where(known, worth, 0.0).sum(axis=1)
         self._known += known.sum(axis=1)
 
     def values(self, minimize: bool) -> tuple[float, ...]:
-        if not self._known.all():
-            return ()
-        found = self._sums / self._known
+        """Of the first places that every draw has filled."""
+        places = int(np.argmin(np.append(self._known == self._known[0], False))) if self._known[0] else 0
+        found = self._sums[:places] / self._known[:places]
         return tuple((found if minimize else -found).tolist())
 
 

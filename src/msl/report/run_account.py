@@ -10,14 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from msl.report.run_facts import (
-    NOT_CORRECTED,
-    VOTE_NOT_CORRECTED,
     FailureGroup,
-    UsedModel,
-    as_found_words,
+    about_estimate,
     baseline_words,
-    corrected_estimate,
-    ensemble_kind,
     failure_groups,
     failures_to_record,
     failures_to_text,
@@ -32,7 +27,7 @@ from msl.report.run_facts import (
     test_label,
     used_model,
 )
-from msl.report.text_tables import aligned, finite, named_figures, shown
+from msl.report.text_tables import aligned, estimate_words, finite, named_figures, shown
 from msl.store.schema import moment_to_text
 from msl.store.store import Store
 from msl.store.stored_run import Event, Run
@@ -205,7 +200,7 @@ def _figures(account: Account) -> str:
     used = used_model(result)
     if result.get("best") is not None:
         lines.append(("final model", used.words))
-    lines += _about_estimate(result, used)
+    lines += about_estimate(result, used)
     if used.test:
         lines.append((test_label(result), _words(used.test)))
         lines += [("", words) for words in [look_words(result)] if words]
@@ -215,7 +210,7 @@ def _figures(account: Account) -> str:
     lines += metric_notes([*used.objectives, *used.test])
     if used.is_ensemble and result.get("objectives"):
         tested = f", test {_words(result['test'])}" if result.get("test") else ""
-        lines.append(("best model", f"estimate {_estimates(result['objectives'], result.get('interval'))}{tested}"))
+        lines.append(("best model", f"estimate {estimate_words(result['objectives'], result.get('interval'))}{tested}"))
     if result.get("complexity") is not None:
         lines.append(("complexity", _words(result["complexity"])))
     lines += [("required", f"{each['shown']}: `{each['text']}`") for each in result.get("limits", ())]
@@ -231,32 +226,6 @@ def _figures(account: Account) -> str:
     if "fits" in result:
         lines.append(("fits", f"{shown(result['fits'])} ({shown(result.get('fits_saved', 0))} saved by caching)"))
     return _labelled(lines)
-
-
-def _about_estimate(result: Mapping[str, Any], used: UsedModel) -> list[tuple[str, str]]:
-    """The corrected estimate first, and what the search itself has found as what it is."""
-    corrected = corrected_estimate(result)
-    if not corrected.objectives:
-        why = f"; {NOT_CORRECTED}: {corrected.why}" if corrected.why else ""
-        return [("estimate", _estimates(used.objectives, used.interval) + why)] if used.objectives else []
-    lines = [("estimate", f"{_estimates(corrected.objectives, corrected.interval)}, {corrected.words}")]
-    lines += [("", note) for note in corrected.notes]
-    if used.is_ensemble:
-        lines.append(
-            (ensemble_kind(result).split()[-1], f"{_estimates(used.objectives, used.interval)}, {VOTE_NOT_CORRECTED}")
-        )
-    else:
-        lines.append(("search", f"{_words(used.objectives)} is {as_found_words(result)}"))
-    return lines
-
-
-def _estimates(objectives: Mapping[str, Any], intervals: Any) -> str:
-    words = []
-    for name, value in objectives.items():
-        between = intervals.get(name) if isinstance(intervals, Mapping) else None
-        span = f" [{shown(between[0])} to {shown(between[1])}]" if between else ""
-        words.append(f"{name} = {shown(value)}{span}")
-    return ", ".join(words)
 
 
 def _words(value: Any) -> str:

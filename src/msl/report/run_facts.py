@@ -12,6 +12,7 @@ from typing import Any
 from msl.check.check_spec import Checked, check_source
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
+from msl.report.text_tables import estimate_words
 from msl.space.formulas import Facts
 from msl.space.spec import Objective
 from msl.store.evaluation import Evaluation, StoredFailure
@@ -110,6 +111,20 @@ def as_found_words(result: Mapping[str, Any]) -> str:
     if result.get("front"):
         return "as the search found it, which is partly luck"
     return "the best that the search found, which is partly luck"
+
+
+def about_estimate(result: Mapping[str, Any], used: UsedModel) -> list[tuple[str, str]]:
+    """Labelled lines: the corrected estimate first, and what the search itself has found as what it is."""
+    corrected = corrected_estimate(result)
+    as_found = estimate_words(used.objectives, used.interval)
+    if not corrected.objectives:
+        why = f"; {NOT_CORRECTED}: {corrected.why}" if corrected.why else ""
+        return [("estimate", as_found + why)] if used.objectives else []
+    lines = [("estimate", f"{estimate_words(corrected.objectives, corrected.interval)}, {corrected.words}")]
+    lines += [("", note) for note in corrected.notes]
+    if used.is_ensemble:
+        return [*lines, (ensemble_kind(result).split()[-1], f"{as_found}, {VOTE_NOT_CORRECTED}")]
+    return [*lines, ("search", f"{estimate_words(used.objectives, {}) or 'none'} is {as_found_words(result)}")]
 
 
 # --- How often the rows were looked at --------------------------------------------------------------------------------

@@ -47,6 +47,16 @@ def named_figures(figures: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {shown(value)}" for name, value in figures.items())
 
 
+def estimate_words(values: Mapping[str, Any], intervals: Any) -> str:
+    """Such as `ber = 0.04338 (95 % interval 0.02132 … 0.07859)`, of those that are known."""
+    words = []
+    for name, value in values.items():
+        ends = intervals.get(name) if isinstance(intervals, Mapping) else None
+        between = f" (95 % interval {shown(ends[0])} … {shown(ends[1])})" if ends else ""
+        words += [f"{name} = {shown(value)}{between}"] if value is not None else []
+    return ", ".join(words)
+
+
 # --- JSON: it has neither infinity nor NaN, which become null ---------------------------------------------------------
 
 

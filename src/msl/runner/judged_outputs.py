@@ -133,6 +133,8 @@ class DrawnChoice:
         drawn = [objective for objective in plan.objectives if uses_held_out_rows(objective)]
         estimates = list(dict.fromkeys(objective.estimate for objective in drawn))
         everything = [*judged, *(one for own in confirmed for one in own)]
+        #: The keys of the evaluations that can be chosen among, or that confirm these.
+        self.keys = {one.evaluation.key for one in everything}
         scored = [pool.rows for one in everything for each in estimates for pool in one.held[each].resampling.pools]
         self.rows = np.unique(np.concatenate([np.unique(each) for each in _distinct(scored)]))
         self.units = DrawnUnits.of(plan.job.dataset, self.rows)

@@ -177,7 +177,7 @@ def evaluate_baselines(plan: Plan, store: Store, run: str, tasks: FinalTasks) ->
             continue
         evaluation = _evaluation(inputs[name], models[name], outcome, run)
         packed = {} if outcome.outputs is None else {evaluation.key: outcome.outputs}
-        outputs = NewOutputs(plan.digests.data, plan.digests.evaluation, plan.spec.budget.most_outputs, packed)
+        outputs = NewOutputs(plan.digests.data, plan.digests.evaluation, plan.spec.budget.outputs, packed)
         store.record(run, [evaluation], outputs=outputs)
         why = "" if outcome.failure is None else outcome.failure.message
         found[name] = Baseline(name, models[name], evaluation if outcome.failure is None else None, why)

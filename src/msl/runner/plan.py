@@ -95,7 +95,7 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         stages.append(Stage(strategy, options, search_space, start, reevaluates, points))
     limits = EvaluationLimits.of(spec.budget)
     cache_bytes = cache_bytes_for(table.X.nbytes) if cache_bytes is None else cache_bytes
-    keeps = needed_outputs(spec.objectives, spec.ensemble is not None) if spec.budget.most_outputs else "nothing"
+    keeps = needed_outputs(spec.objectives, spec.ensemble is not None) if spec.budget.keeps_outputs else "nothing"
     job = Job(
         Dataset.of(table),
         spec.objectives,

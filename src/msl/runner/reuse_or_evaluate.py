@@ -346,7 +346,7 @@ class QueryEvaluator:
         self._unstored, self._unstored_outputs, self._stored_at = [], {}, monotonic()
 
     def _new_outputs(self) -> NewOutputs:
-        digests, most = self.plan.digests, self.plan.spec.budget.most_outputs
+        digests, most = self.plan.digests, self.plan.spec.budget.outputs
         return NewOutputs(digests.data, digests.evaluation, most, self._unstored_outputs)
 
     def _is_answered(self, known: dict[str, Evaluation], point: DecodedQuery) -> bool:

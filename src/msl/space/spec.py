@@ -327,15 +327,12 @@ class Stage:
     models: tuple[Node, ...] = ()
 
 
-#: The bytes of outputs that a store keeps where a budget does not say.
-DEFAULT_OUTPUTS = 100_000_000
-
-
 @record
 class Budget:
     """Limits of the run and of one evaluation; seconds and bytes. None is no limit.
 
-    `outputs` are the bytes that the store may take for the outputs of evaluated models: None is 100 MB, 0 keeps none.
+    `outputs` are the bytes that the store may take for the outputs of evaluated models: with None at most about twice
+    what it takes for all else, 0 keeps none.
     """
 
     evaluations: int | None = None
@@ -347,9 +344,8 @@ class Budget:
     outputs: int | None = None
 
     @property
-    def most_outputs(self) -> int:
-        """The bytes that the store may take for the outputs of evaluated models."""
-        return DEFAULT_OUTPUTS if self.outputs is None else self.outputs
+    def keeps_outputs(self) -> bool:
+        return self.outputs != 0
 
 
 @record

@@ -16,6 +16,11 @@ _KEYS_AT_ONCE = 500
 _REPLACE = insertion("outputs", "OR REPLACE")
 #: What is left when outputs are dropped, so that not every batch has to drop some.
 _LEFT = 0.9
+#: Without a limit of the user's: what a store takes without outputs is about 70 kB and 1.2 kB for each evaluation; of
+#: outputs that is 1.4 times as much, since they leave room on their pages. But never more than the last.
+_FOR_STORE, _FOR_EVALUATION, _MOST = 100_000, 1_700, 100_000_000
+#: The best models, of which outputs are then kept in any case: the choice is among these above all.
+_BEST = 20
 _OF_TABLE = "FROM outputs o JOIN evaluations e ON e.key = o.key WHERE e.data = ? AND e.protocol = ?"
 
 
@@ -23,12 +28,13 @@ _OF_TABLE = "FROM outputs o JOIN evaluations e ON e.key = o.key WHERE e.data = ?
 class NewOutputs:
     """Packed outputs by the keys of their evaluations, which are about one table with one protocol.
 
-    `most` are the bytes that all outputs about these may take.
+    `most` are the bytes that all outputs about these may take. None makes the store at most about three times as large
+    as it would be without them, but keeps those of the best models whatever they take.
     """
 
     data: str
     protocol: str
-    most: int
+    most: int | None
     packed: Mapping[str, bytes]
 
 
@@ -86,13 +92,18 @@ class OutputsTable:
         The worst are dominated by the most others; with one objective they have the highest losses.
         """
         scope = (new.data, new.protocol)
-        if self._bytes.get(scope, 0) <= new.most:
+        most, best = new.most, 0
+        if most is None:
+            if self._bytes.get(scope, 0) <= _FOR_STORE:
+                return
+            most, best = self._usual(connection, scope), _BEST
+        if self._bytes.get(scope, 0) <= most:
             return
         rows = connection.execute(
             f"SELECT o.key, o.size, e.losses, e.complexity {_OF_TABLE} AND o.size > 0 ORDER BY o.key", scope
         ).fetchall()
         total = sum(size for _, size, _, _ in rows)
-        if total > new.most:
+        if total > most:
             losses = [losses_of(text) for _, _, text, _ in rows]
             ranks = [
                 (times, *own, stored_real(row[3]), row[0])
@@ -100,10 +111,20 @@ class OutputsTable:
             ]
             best_first = [row for _, row in sorted(zip(ranks, rows, strict=True))]
             ends = list(accumulate(size for _, size, _, _ in best_first))
-            dropped = [row for row, end in zip(best_first, ends, strict=True) if end > _LEFT * new.most]
+            dropped = [
+                row
+                for place, (row, end) in enumerate(zip(best_first, ends, strict=True))
+                if end > (_LEFT * most if place >= best else _MOST)
+            ]
             connection.executemany(_REPLACE, [outputs_to_row(row[0], None) for row in dropped])
             total -= sum(size for _, size, _, _ in dropped)
         self._bytes[scope] = total
+
+    def _usual(self, connection: sqlite3.Connection, scope: tuple[str, str]) -> int:
+        """The limit where the user has set none."""
+        counted = "SELECT count(*) FROM evaluations WHERE data = ? AND protocol = ?"
+        (evaluations,) = connection.execute(counted, scope).fetchone()
+        return min(_MOST, _FOR_STORE + _FOR_EVALUATION * int(evaluations))
 
     def kept(self) -> int:
         """How many evaluations of the store have outputs."""

@@ -8,12 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from msl.report.run_facts import (
-    NOT_CORRECTED,
-    VOTE_NOT_CORRECTED,
-    UsedModel,
-    as_found_words,
+    about_estimate,
     baseline_words,
-    corrected_estimate,
     ensemble_kind,
     ledger_words,
     look_words,
@@ -23,6 +19,7 @@ from msl.report.run_facts import (
     test_label,
     used_model,
 )
+from msl.report.text_tables import estimate_words
 
 Summary = Mapping[str, Any]
 
@@ -59,7 +56,7 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
     """The figures of the final model first, then those of the best model alone or of an ensemble that is not used."""
     used = used_model(summary)
     rows = [("final model", used.words)]
-    rows += _about_estimate(summary, used)
+    rows += about_estimate(summary, used)
     if used.test:
         rows.append((test_label(summary), _values(used.test)))
         rows += [("", words) for words in [look_words(summary)] if words]
@@ -70,7 +67,7 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
         rows.append(("test gap", f"{gaps} (test minus estimate)"))
     if used.is_ensemble:
         tested = f", test {_values(summary['test'])}" if "test" in summary else ""
-        rows.append(("best model", f"estimate {_estimates(summary['objectives'], summary['interval'])}{tested}"))
+        rows.append(("best model", f"estimate {estimate_words(summary['objectives'], summary['interval'])}{tested}"))
     rows += [("not fitted", message) for message in summary.get("not_fitted", ())]
     rows += metric_notes([*used.objectives, *used.test])
     rows.append(("complexity", "unknown" if summary["complexity"] is None else f"{summary['complexity']:.4g}"))
@@ -85,28 +82,11 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
     return rows
 
 
-def _about_estimate(summary: Summary, used: UsedModel) -> list[tuple[str, str]]:
-    """The corrected estimate first, and what the search itself has found as what it is."""
-    corrected = corrected_estimate(summary)
-    if not corrected.objectives:
-        why = f"; {NOT_CORRECTED}: {corrected.why}" if corrected.why else ""
-        return [("estimate", _estimates(used.objectives, used.interval) + why)] if used.objectives else []
-    rows = [("estimate", f"{_estimates(corrected.objectives, corrected.interval)}, {corrected.words}")]
-    rows += [("", note) for note in corrected.notes]
-    if used.is_ensemble:
-        rows.append(
-            (ensemble_kind(summary).split()[-1], f"{_estimates(used.objectives, used.interval)}, {VOTE_NOT_CORRECTED}")
-        )
-    else:
-        rows.append(("search", f"{_values(used.objectives)} is {as_found_words(summary)}"))
-    return rows
-
-
 def _ensemble(summary: Summary) -> str:
     """An ensemble that was built and is not used for prediction."""
     told = [f"{ensemble_kind(summary)} of {len(summary['ensemble'])} models"]
     if judged := summary.get("ensemble_objectives"):
-        told.append(f"estimate {_estimates(judged, summary['ensemble_interval'])}")
+        told.append(f"estimate {estimate_words(judged, summary['ensemble_interval'])}")
     return ", ".join(told)
 
 
@@ -147,15 +127,6 @@ def _liked(alternatives: Sequence[Mapping[str, Any]]) -> str:
         if one["best_share"] > 0
     ]
     return ", ".join(shown)
-
-
-def _estimates(values: Mapping[str, float | None], intervals: Mapping[str, Sequence[float] | None]) -> str:
-    return ", ".join(_estimate(name, value, intervals.get(name)) for name, value in _known(values))
-
-
-def _estimate(name: str, value: float, interval: Sequence[float] | None) -> str:
-    between = "" if interval is None else f" (95 % interval {interval[0]:.4g} … {interval[1]:.4g})"
-    return f"{name} = {value:.4g}{between}"
 
 
 def _values(values: Mapping[str, float | None]) -> str:
