@@ -156,7 +156,7 @@ class _Checker:
         stages = self._stages(root, written)
         self._confirmable(objectives, stages)
         if root is not None:
-            self._scalable(root, stages)
+            self._scalable(root, stages, len(objectives))
         self._is_weighable(objectives, limits, stages)
         ensemble = self._ensemble(stages)
         self._ensemble_fits(limits)
@@ -348,8 +348,8 @@ class _Checker:
                 help = f"leave `{name}` out" if where else f"estimate by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
-    def _scalable(self, root: Node, stages: tuple[Stage, ...]) -> None:
-        """Warns if a stage scales down the resource of models, but some of them have none."""
+    def _scalable(self, root: Node, stages: tuple[Stage, ...], objectives: int) -> None:
+        """Warns if a stage scales down the resource of models, but some of them have none, or it cannot."""
         for search in self.module.statements(ast.Search):
             pairs = list(zip(search.stages, stages, strict=False)) if len(stages) == len(search.stages) else []
             for written, stage in pairs:
@@ -359,6 +359,10 @@ class _Checker:
                     help = (
                         "these have fewer rows instead; write `resource = auto` if that is meant, or declare `fidelity`"
                     )
+                    self.report.warning("MSL292", self.module.source, written.span, message, "", help)
+                elif objectives > 1 and stage.call.name == "auto" and dict(stage.call.options).get("resource"):
+                    message = "with several objectives `auto` is `cmdpso`, which scales down no resource"
+                    help = "leave `resource` out, or search by `halving`"
                     self.report.warning("MSL292", self.module.source, written.span, message, "", help)
 
     def _is_weighable(

@@ -167,6 +167,7 @@ _LATER_OPTIONS: Mapping[str, Mapping[str, object]] = {
     "bootstrap632": {"balanced": False, "kernel": "constant"},
     "vote": {"distinct": True},
     "halving": {"resource": "rows"},
+    "auto": {"resource": None},
 }
 
 
