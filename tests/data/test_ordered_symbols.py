@@ -143,7 +143,7 @@ def test_a_new_table_follows_the_order_and_an_unseen_level_is_missing_with_a_war
     schema = table_of(SIZES, ordered=(("v",),)).schema
     like = read_like(schema, pl.DataFrame({"v": ["L", "XXS", None, "S"]}))
     assert np.array_equal(like.X[:, 0], [2, np.nan, np.nan, 0], equal_nan=True)
-    assert [(each.code, each.column) for each in like.warnings] == [("MSL341", "v")]
+    assert [(each.code, each.column) for each in like.warnings] == [("MSL471", "v")]
 
 
 def test_a_saved_model_keeps_the_order() -> None:
