@@ -62,11 +62,10 @@ _CALLS = {
     "combiner": {
         **dict.fromkeys(("voting", "VotingClassifier", "VotingRegressor", "average", "bagging", "top"), "vote"),
         **dict.fromkeys(("mean", "median", "majority", "soft", "hard", "committee", "blend", "averaging"), "vote"),
-        **dict.fromkeys(("greedy", "caruana", "ensemble_selection"), "best_first"),
+        **dict.fromkeys(("caruana", "ensemble_selection", "EnsembleSelection", "weighted"), "greedy"),
+        **dict.fromkeys("stacking StackingClassifier StackingRegressor blending super_learner".split(), "stack"),
     },
 }
-#: Ensembles of other tools that have no counterpart.
-_STACKING = frozenset("stacking stack StackingClassifier StackingRegressor blending super_learner boosting".split())
 #: Options of other tools, and the options here.
 _OPTIONS = {
     "cv": {
@@ -75,6 +74,14 @@ _OPTIONS = {
     },
     "holdout": dict.fromkeys(("test_size", "test", "size", "fraction", "frac", "ratio", "validation_size"), "share"),
     "bootstrap632": dict.fromkeys(("n", "b", "B", "n_iterations", "repeats", "n_resamples"), "samples"),
+    "stack": {
+        **dict.fromkeys(("final_estimator", "meta", "meta_learner", "final_learner", "level1"), "final"),
+        **dict.fromkeys(("top", "n", "size", "members"), "max"),
+    },
+    "greedy": {
+        **dict.fromkeys(("top", "n", "size", "members", "ensemble_nbest"), "max"),
+        **dict.fromkeys(("ensemble_size", "n_iterations", "iterations", "rounds"), "steps"),
+    },
     "random": dict.fromkeys(("n_iter", "n_trials", "trials", "n", "iterations", "max_evals", "n_calls"), "evaluations"),
     "grid": dict.fromkeys(("n", "points", "resolution", "num"), "steps"),
     "pso": {
@@ -206,8 +213,6 @@ _STATEMENTS = {"strategy": "search {}", "estimate": "minimize ber by {}", "combi
 
 def statement_meant(name: str) -> str | None:
     """The statement for a class of another tool that is not a step: `GridSearchCV` is `search grid`."""
-    if name in _STACKING:
-        return "there is no stacking: `ensemble vote(top = 15)` combines the best models by a vote"
     if name[:1].islower() or name.isupper():
         return None
     for role, statement in _STATEMENTS.items():
@@ -239,10 +244,6 @@ def role_meant(name: str) -> str | None:
 
 def call_meant(role: str, name: str) -> str | None:
     """The help for a strategy, estimate or ensemble that other tools call by this name."""
-    if role == "combiner" and name in _STACKING:
-        return (
-            "there is no stacking: `vote` combines the best models, `best_first` those that improve the ensemble most"
-        )
     meant = _CALLS[role].get(name)
     return None if meant is None else f"did you mean `{meant}`?"
 
