@@ -15,6 +15,7 @@ from time import monotonic
 from msl.check.names.library import ReadFile
 from msl.check.read_model import ModelReader
 from msl.diagnostics.source import Source
+from msl.evaluate.ensemble_selection import seconds_of_draws
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
 from msl.evaluate.resampling import ResamplingPlan, can_halve
 from msl.runner.baselines import baseline_digests, baseline_reserve
@@ -262,6 +263,8 @@ class TimeReserve:
         call = plan.spec.ensemble
         #: Whether members are chosen by outputs that the store keeps, so that they are fitted once.
         self._chooses_stored = call is not None and call.capabilities.members == OUTPUTS
+        #: What it takes to repeat that choice in draws of the rows.
+        self._choice_seconds = _choice_seconds(plan) if self._chooses_stored and self._budget is not None else 0.0
         self._factor = fit_factor(plan) if self._budget is not None else 1.0
         self._closing = 0.0 if self._budget is None else closing_seconds(plan, self._budget)
         #: The fits on halves of the rows, for the corrected estimate.
@@ -290,7 +293,7 @@ class TimeReserve:
         of_member = self._factor if self._chooses_stored else both
         of_best = best * ((max(1.0, self._factor) if self._workers > 1 else both) + self._halves)
         of_others = min(sum(others) * of_member / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
-        return _SAFETY_FACTOR * of_best + of_others + self._for_baselines + self._closing
+        return _SAFETY_FACTOR * of_best + of_others + self._for_baselines + self._closing + self._choice_seconds
 
 
 def closing_seconds(plan: Plan, budget: float) -> float:
@@ -305,6 +308,15 @@ def fit_factor(plan: Plan) -> float:
     resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
     splits = resamplings.resampling(plan.objectives[0].estimate, 0, 1.0, 0).splits
     return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS
+
+
+def _choice_seconds(plan: Plan) -> float:
+    assert plan.spec.ensemble is not None
+    resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
+    pools = resamplings.resampling(plan.objectives[0].estimate, 0, 1.0, 0).pools
+    steps = dict(plan.spec.ensemble.options)["steps"]
+    assert isinstance(steps, int)
+    return seconds_of_draws(sum(len(pool.rows) for pool in pools), steps, plan.spec.budget.time)
 
 
 def has_halves(plan: Plan) -> bool:
