@@ -139,9 +139,13 @@ def rows_for(step: Any, rows: Floats) -> Floats:
         return rows
     size = 8 * rows.shape[0] * rows.shape[1]
     if size > MOST_FULL_BYTES:
-        what = f"gets {rows.shape[0]:,} rows of {rows.shape[1]:,} columns that are nearly all 0, and takes no sparse rows"
+        what = (
+            f"gets {rows.shape[0]:,} rows of {rows.shape[1]:,} columns that are nearly all 0, and takes no sparse rows"
+        )
         reduce = "put `truncated_svd` or a selector before it, or encode fewer symbols"
-        raise BadOutputs("memory", f"{what}: in full they have {size / 1e9:.1f} GB; {reduce}", block=type(step).__name__)
+        raise BadOutputs(
+            "memory", f"{what}: in full they have {size / 1e9:.1f} GB; {reduce}", block=type(step).__name__
+        )
     full: Floats = rows.toarray()
     return full
 

@@ -145,7 +145,9 @@ class Prepare(BlockTransformer):
         self.symbolic_: Codes = np.flatnonzero(symbolic)
         self.symbols_ = [_symbols(X[:, column]) for column in self.symbolic_] if self.encode else []
         by_column = X.tocsc() if issparse(X) else X
-        self.medians_ = np.array([_median(_column(by_column, place)) for place in self.numeric_]) if self.impute else None
+        self.medians_ = (
+            np.array([_median(_column(by_column, place)) for place in self.numeric_]) if self.impute else None
+        )
 
     @property
     def sources_(self) -> Codes:
