@@ -210,8 +210,8 @@ def _named(found: dict[Estimate, dict[str, float]]) -> dict[str, float]:
 
 
 DEFAULT_CACHE_BYTES = 256_000_000
-#: The cache of a worker is no larger than a table from this size on: what it keeps are mostly copies of its rows, and to
-#: gather those again takes next to no time beside fits on so many.
+#: The cache of a worker is no larger than a table from this size on: what it keeps are mostly copies of its rows, and
+#: to gather those again takes next to no time beside fits on so many.
 _LARGE_TABLE = 32_000_000
 #: Outcomes that are remembered, and the bytes of outputs that they may have.
 _MOST_REMEMBERED, _MOST_REMEMBERED_BYTES = 100_000, 20_000_000

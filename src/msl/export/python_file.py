@@ -389,11 +389,7 @@ def _pipeline(
         written.append(_public_step(code, step, rows, depth + 1, names if position == 0 else ()))
         made = apply_steps([step], rows)
         following = steps[position + 1] if position + 1 < len(steps) else learner
-        if sparse.issparse(made):
-            is_taken = following is not None and takes_sparse(following)
-        else:
-            is_taken = _is_dense(step, rows)
-        if not is_taken:
+        if not (takes_sparse(following) if sparse.issparse(made) else _is_dense(step, rows)):
             written.append(code.call(code.imported(FunctionTransformer), [code.own("dense")], depth + 1))
         rows = made
     if learner is not None:

@@ -99,10 +99,10 @@ def with_categories(value: BlockValue, symbols: tuple[int, ...]) -> tuple[BlockV
 
 # --- Sparse rows ------------------------------------------------------------------------------------------------------
 #
-# One-hot encoding and weighted words give hundreds of columns, nearly all of them 0. Such rows stay sparse (CSR) as long
-# as what follows takes them and gives the same result as for full rows, within the tolerance of its solver. That is why
-# ridges and stochastic gradients, which have other solvers or steps for sparse rows, are not among these, nor trees that
-# add up fractions: there the last digits decide between splits that are equally good.
+# One-hot encoding and weighted words give hundreds of columns, nearly all of them 0. Such rows stay sparse (CSR) as
+# long as what follows takes them and gives the same result as for full rows, within the tolerance of its solver. That is
+# why ridges and stochastic gradients, which have other solvers or steps for sparse rows, are not among these, nor trees
+# that add up fractions: there the last digits decide between splits that are equally good.
 
 
 #: The most bytes of sparse rows that are made full for a block that takes no others.
@@ -139,13 +139,10 @@ def rows_for(step: Any, rows: Floats) -> Floats:
         return rows
     size = 8 * rows.shape[0] * rows.shape[1]
     if size > MOST_FULL_BYTES:
-        what = (
-            f"gets {rows.shape[0]:,} rows of {rows.shape[1]:,} columns that are nearly all 0, and takes no sparse rows"
-        )
-        reduce = "put `truncated_svd` or a selector before it, or encode fewer symbols"
-        raise BadOutputs(
-            "memory", f"{what}: in full they have {size / 1e9:.1f} GB; {reduce}", block=type(step).__name__
-        )
+        shape = f"{rows.shape[0]:,} rows of {rows.shape[1]:,} columns that are nearly all 0"
+        what = f"gets {shape}, and takes no sparse rows: in full they have {size / 1e9:.1f} GB"
+        help = "put `truncated_svd` or a selector before it, or encode fewer symbols"
+        raise BadOutputs("memory", f"{what}; {help}", block=type(step).__name__)
     full: Floats = rows.toarray()
     return full
 
