@@ -8,7 +8,7 @@ the others is compared with drawing at random.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import isfinite
 from pathlib import Path
@@ -28,6 +28,7 @@ from msl.check.read_model import ModelReader
 from msl.data.options import DataOptions
 from msl.diagnostics.source import Source
 from msl.evaluate.evaluator import Evaluator
+from msl.report.learned_portfolio import greedy_portfolio, regret_of, regret_of_chance, regrets
 from msl.runner.plan import Plan, make_plan
 from msl.runner.spec_source import checked_spec
 from msl.runner.starter_spec import read_for_starter_spec, starter_spec_text
@@ -120,47 +121,7 @@ def _model(plan: Plan, learner: str) -> Model | None:
     return None if found is None else model_with_learner(plan.spec.space, found)
 
 
-# --- the greedy portfolio ---
-
-
-Losses = Mapping[str, Mapping[str, float]]
-
-
-def regrets(losses: Losses) -> dict[str, dict[str, float]]:
-    """For each table and learner, 0 for the best and 1 for the median of all; a learner that fails counts as 2."""
-    found: dict[str, dict[str, float]] = {}
-    for table, by_learner in losses.items():
-        known = [loss for loss in by_learner.values() if isfinite(loss)]
-        best, middle = min(known), float(np.median(known))
-        width = max(middle - best, 1e-12)
-        found[table] = {name: min((loss - best) / width, 2.0) for name, loss in by_learner.items()}
-    return found
-
-
-def greedy(regret: Losses, size: int) -> list[str]:
-    """Learners in the order in which they lower the mean regret of the best of them most, the first on ties."""
-    names = list(dict.fromkeys(name for by_learner in regret.values() for name in by_learner))
-    best = dict.fromkeys(regret, 2.0)
-    chosen: list[str] = []
-    while len(chosen) < min(size, len(names)):
-        left = [name for name in names if name not in chosen]
-        after = {name: mean([min(best[t], regret[t].get(name, 2.0)) for t in regret]) for name in left}
-        name = min(left, key=lambda each: after[each])
-        if after[name] >= mean(list(best.values())):
-            break
-        chosen.append(name)
-        best = {table: min(best[table], regret[table].get(name, 2.0)) for table in regret}
-    return chosen
-
-
-def regret_of(chosen: Iterable[str], regret: Mapping[str, float]) -> float:
-    return min((regret.get(name, 2.0) for name in chosen), default=2.0)
-
-
-def regret_of_chance(regret: Mapping[str, float], size: int, draws: int = 500) -> float:
-    """The mean regret of the best of so many learners drawn at random."""
-    rng, values = np.random.default_rng(0), np.array(list(regret.values()))
-    return mean([float(rng.choice(values, min(size, len(values)), replace=False).min()) for _ in range(draws)])
+# --- the report ---
 
 
 def portfolio_text(chosen: Sequence[tuple[str, Sequence[str]]]) -> str:
@@ -169,9 +130,6 @@ def portfolio_text(chosen: Sequence[tuple[str, Sequence[str]]]) -> str:
     for task, learners in chosen:
         lines += [f"chain {task}_{place} = {learner}" for place, learner in enumerate(learners, start=1)]
     return "\n".join(lines)
-
-
-# --- the report ---
 
 
 def report(records: Sequence[Record]) -> Report:
@@ -187,7 +145,7 @@ def report(records: Sequence[Record]) -> Report:
         if not losses:
             continue
         regret = regrets(losses)
-        texts.append((task, greedy(regret, SIZE)))
+        texts.append((task, greedy_portfolio(regret, SIZE)))
         rows, own, chance = _left_out(regret)
         tables.append(Table(f"{task}: regret of the best of {SIZE}", ("table left out", "portfolio", "drawn"), rows))
         text = f"the portfolio of the other tables is better than as many drawn learners, {task}"
@@ -205,7 +163,7 @@ def report(records: Sequence[Record]) -> Report:
 def _left_out(regret: Mapping[str, Mapping[str, float]]) -> tuple[tuple[tuple[str, float, float], ...], float, float]:
     rows = []
     for name in regret:
-        chosen = greedy({other: found for other, found in regret.items() if other != name}, SIZE)
+        chosen = greedy_portfolio({other: found for other, found in regret.items() if other != name}, SIZE)
         rows.append((name, regret_of(chosen, regret[name]), regret_of_chance(regret[name], max(1, len(chosen)))))
     return tuple(rows), mean([row[1] for row in rows]), mean([row[2] for row in rows])
 

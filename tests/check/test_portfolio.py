@@ -114,4 +114,22 @@ def test_its_models_come_first_and_the_search_goes_on_from_them() -> None:
     second: list[Query] = strategy.send(
         [Observation(query.vector, (loss,)) for query, loss in zip(first, losses, strict=True)]
     )
-    assert plan.search_spaces[1].decode(second[0].vector) == models(_OWN)[-1]
+    asked = [plan.search_spaces[1].decode(one.vector) for one in second]
+    assert asked
+    assert not set(asked) & set(models(_OWN)), "they are known, and not asked for again"
+
+
+def test_boosting_of_another_library_takes_the_values_under_its_own_names() -> None:
+    text = """use boosting
+chain model = lightgbm(n_estimators: best int 20..100, num_leaves: 8..64 log) | hist_boosting
+search portfolio then auto"""
+    given = [one for one in shipped("classification") if "HistGradientBoosting" in one.block.target]
+    values = [{param.name: node_value(param.node) for param in one.params} for one in given]
+    found = [(one.steps[0].block.name, dict(one.steps[0].params)) for one in models(text)]  # type: ignore[union-attr]
+    assert [name for name, _ in found][: len(given)] == ["hist_boosting"] * len(given)
+    alone = models(text.replace(" | hist_boosting", ""))
+    for model, wanted in zip(alone, values, strict=False):
+        params = dict(model.steps[0].params)  # type: ignore[union-attr]
+        assert params["learning_rate"] == wanted["learning_rate"]
+        assert params["num_leaves"] == max(8, wanted["max_leaf_nodes"])  # type: ignore[type-var]
+        assert params["n_estimators"] == min(100, wanted["max_iter"])  # type: ignore[type-var]

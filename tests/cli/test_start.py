@@ -46,7 +46,9 @@ def test_a_starting_spec_runs(msl: Run, here: Path) -> None:
     text = spec.read_text(encoding="utf-8")
     assert "classification of `class` (kind 0, kind 1, kind 2)" in text
     assert "1 with symbols" in text
-    spec.write_text(text.replace("portfolio then auto(evaluations = 300)", "random(evaluations = 2)"), encoding="utf-8")
+    spec.write_text(
+        text.replace("portfolio then auto(evaluations = none)", "random(evaluations = 2)"), encoding="utf-8"
+    )
     shown = msl("run", "mixed.msl", "mixed.csv", "--json", "--on", "inprocess")
     assert shown.code == 0, shown.err
     summary = json.loads(shown.out)
@@ -62,7 +64,7 @@ def test_a_table_alone_gets_a_spec_beside_it_that_is_shown_and_run(msl: Run, her
     assert shown.code == 0, shown.err
     spec = here / "sub" / "iris.msl"
     text = spec.read_text(encoding="utf-8")
-    assert "auto(evaluations = 40)" in text
+    assert "budget(time = 20s" in text
     assert json.loads(shown.out)["evaluations"] == 6, "the five of the portfolio, and one"
     assert (here / "sub" / ".msl").is_dir()
     again = msl("run", "sub/iris.csv", *few)

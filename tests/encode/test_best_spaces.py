@@ -7,9 +7,10 @@ from itertools import islice
 
 import pytest
 from brute_force import all_models, typed_steps
-from generators import spaces, spelt_out, with_pipelines
+from generators import BLOCKS, spaces, spelt_out, with_pipelines
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from part_spaces import spaces as spaces_with_parts
 
 from msl.encode.codec import space_to_codec
 from msl.encode.sample import enumerate_models
@@ -18,6 +19,7 @@ from msl.space import best as best_module
 from msl.space.best import (
     best_parameters,
     deciding_siblings,
+    is_best,
     takes_numbers,
     tried_models,
     tried_values,
@@ -25,9 +27,10 @@ from msl.space.best import (
     worded_models,
 )
 from msl.space.canonical.digest import space_digest
+from msl.space.conditions import Comparison, Literal, Parameter, Requirement, ValueIs
 from msl.space.enumerate.count import count
 from msl.space.membership import Membership, NotInSpace
-from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, Param, RealRange, Symbol, rebuilt
+from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, Param, RealRange, Symbol, bottom_up, rebuilt
 from msl.space.spec import Space
 from msl.space.to_text import node_to_text
 from msl.space.values import Model
@@ -38,8 +41,8 @@ slow_draws = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.dat
 
 @st.composite
 def spaces_with_best(draw: st.DrawFn) -> Space:
-    """Small spaces in which some parameters are `best`."""
-    space = draw(st.one_of(spaces(), with_pipelines()))
+    """Small spaces in which some parameters are `best`, in pipelines and in parts with parameters too."""
+    space = draw(st.one_of(spaces(), with_pipelines(), spaces_with_parts))
 
     def marked(node: Node) -> Node:
         if not isinstance(node, BlockUse | Symbol):
@@ -51,7 +54,26 @@ def spaces_with_best(draw: st.DrawFn) -> Space:
 
     found = replace(space, root=rebuilt(space.root, marked))
     assume(best_parameters(found.root) and not deciding_siblings(found.root))
+    if draw(st.booleans()):
+        subject = st.sampled_from(sorted(_paths_to_best(found.root), key=repr))
+        asked = draw(st.sampled_from([Comparison(">", draw(subject), Literal(1)), ValueIs(draw(subject), (2, 3))]))
+        found = replace(found, requirements=(*found.requirements, Requirement(asked)))
     return found
+
+
+def _paths_to_best(root: Node) -> set[Parameter]:
+    """How requirements name the `best` parameters, also those of alternatives with names of their own."""
+    found = set()
+    for use in (node for node in bottom_up(root) if isinstance(node, BlockUse)):
+        open_nodes: list[tuple[tuple[str, ...], Node]] = [((), use)]
+        while open_nodes:
+            path, node = open_nodes.pop()
+            for param in node.params if isinstance(node, BlockUse | Symbol) else ():
+                own = (*path, param.name) if node is use or getattr(node, "own", False) else (*path[:-1], param.name)
+                found |= {Parameter(use.block, ".".join(own))} if is_best(param) else set()
+                options = param.node.options if isinstance(param.node, Choice) else (param.node,)
+                open_nodes += [(own, option) for option in options if isinstance(option, Symbol)]
+    return found or {Parameter(block, "u") for block in BLOCKS}
 
 
 def _is_in(membership: Membership, model: Model) -> bool:

@@ -13,7 +13,8 @@ from evaluation_cases import QUICK_PSMS, block, evaluator, models_of, only_model
 
 from msl.evaluate import fit
 from msl.evaluate.dataset import Dataset, LazyRows, at_hand, taken
-from msl.evaluate.evaluator import Evaluator
+from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator, cache_bytes_for
+from msl.evaluate.final_fits import FinalFitter, FitRequest
 from msl.evaluate.outcome import Effort, Outcome
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.space.values import Branches, Model
@@ -158,3 +159,25 @@ def test_views_of_the_table_take_nothing_from_a_cache():
         judge.evaluate(only_model("use sklearn\nchain c = linear_regression(rest = default)", dataset)).failure is None
     )
     assert judge.cache_figures.bytes < 50_000
+
+
+def test_the_cache_of_a_worker_holds_no_copy_of_a_large_table():
+    assert cache_bytes_for(1_000_000) == DEFAULT_CACHE_BYTES
+    for size in (32_000_000, 100_000_000, 10_000_000_000):
+        assert cache_bytes_for(size) <= min(size, DEFAULT_CACHE_BYTES)
+        assert not PrefixCache(cache_bytes_for(size)).has_room(size // 2)
+
+
+def test_the_last_fit_takes_the_rows_as_they_are():
+    dataset = two_moons(50_000, 50)
+    model = only_model("use clop\nchain c = standardize(rest = default) >> zarbi", dataset)
+    fitter = FinalFitter(dataset, (), 0, (), 0)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        fitted = fitter.fitted(FitRequest(model))
+        peak = tracemalloc.get_traced_memory()[1] / dataset.X.nbytes
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.2, "the standardized rows, and no copy of the table beside them"
+    assert len(fitted.estimator.outputs(dataset.X[:3])) == 3

@@ -15,8 +15,8 @@ from msl.evaluate.outcome import EvaluationLog
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.choose_winner import Candidate, Verdict
 from msl.runner.confidence_intervals import HeldOut, halves_requests, requested_resampling
-from msl.runner.corrected_estimate import Correction, _Choice, correct_estimate
-from msl.runner.judged_outputs import Judged, judged_models, judged_outputs
+from msl.runner.corrected_estimate import Correction, _Correcting, competition, correct_estimate
+from msl.runner.judged_outputs import DrawnChoice, Judged, judged_models, judged_outputs
 from msl.runner.session import run_plan
 from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.store.store import Store
@@ -28,7 +28,8 @@ MANY = "use sklearn\nchain m = lda | qda | gaussian_nb | logistic\n"
 def corrected(folder: Path, case: Searched) -> Correction:
     assert case.verdict.best is not None
     with Store.open(folder / ".msl", read_only=True) as store:
-        return correct_estimate(case.plan, store, case.found, case.verdict, case.verdict.best)
+        among = competition(case.plan, store, case.found)
+        return correct_estimate(case.found, case.verdict, case.verdict.best, among)
 
 
 def error_rate(y: NDArray[np.intp], predicted: NDArray[Any]) -> float:
@@ -80,7 +81,7 @@ def drawn_at_random(case: Searched, rng: np.random.Generator, models: int) -> Co
     request = OutputsRequest(best.model, objective.estimate, halves=True)
     (halves,) = requested_resamplings(plan.job.dataset, plan.objectives, 0, request)
     alike = {objective.estimate: HeldOut(halves, (guess, guess))}
-    return _Choice(plan, judged, [], alike).corrected(case.found, Verdict(best), best, 0)
+    return _Correcting(DrawnChoice(plan, judged), alike).corrected(case.found, Verdict(best), best, 0)
 
 
 def test_where_all_models_guess_the_interval_holds_one_half_in_about_95_of_100_cases(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_the_more_the_training_rows_matter_the_wider_the_interval(tmp_path: Path
             halves = {request.estimate: HeldOut(requested_resampling(case.plan, request), outputs)}
             widths = []
             for given in (halves, None):
-                choice = _Choice(case.plan, judged[0], [], halves if given else {})
+                choice = _Correcting(DrawnChoice(case.plan, judged[0]), halves if given else {})
                 if not given:
                     choice._share_of_training = lambda objective: 0.0  # type: ignore[method-assign]
                 found = choice.corrected(case.found, case.verdict, case.verdict.best, 0).best

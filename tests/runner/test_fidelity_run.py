@@ -47,15 +47,38 @@ def test_rungs_have_fewer_trees_or_fewer_rows(tmp_path: Path) -> None:
     assert all(20 <= value <= 60 for name, value in best.model.steps[0].params if name == "n_estimators")  # type: ignore[union-attr,operator]
 
 
-def test_one_and_two_workers_do_the_same(tmp_path: Path) -> None:
+_AUTO = re.sub(r"search .*", "search auto(evaluations = 34, resource = auto)", _SPEC)
+
+
+@pytest.mark.parametrize("spec", [_SPEC, _AUTO], ids=["halving", "auto"])
+def test_one_and_two_workers_do_the_same(spec: str, tmp_path: Path) -> None:
     table = str(write_classes(tmp_path, 45))
-    found = [msl.run(_SPEC, table, store=tmp_path / f"store{jobs}", jobs=jobs).summary for jobs in (1, 2)]
+    found = [msl.run(spec, table, store=tmp_path / f"store{jobs}", jobs=jobs).summary for jobs in (1, 2)]
     asked = []
     for jobs, summary in zip((1, 2), found, strict=True):
         with Store.open(tmp_path / f"store{jobs}", read_only=True) as store:
             asked.append([(one.key, one.losses) for one in store.runs.queries(str(summary["run"]))])
     assert found[0]["best"] == found[1]["best"]
     assert asked[0] == asked[1]
+
+
+def test_auto_tries_new_models_with_fewer_trees_first(tmp_path: Path) -> None:
+    case = searched(tmp_path, _AUTO, write_classes(tmp_path))
+    shares = [query.share for query, _ in case.found.history]
+    assert shares[: shares.index(1.0)] == sorted(shares[: shares.index(1.0)])
+    assert len([share for share in shares if share < 0.2]) > len([share for share in shares if 0.2 < share < 1]) > 0
+    assert {query.less for query, _ in case.found.history if query.share < 1.0} == {"fidelity"}
+    best = case.verdict.best
+    assert best is not None
+    assert all(20 <= value <= 60 for name, value in best.model.steps[0].params if name == "n_estimators")  # type: ignore[union-attr,operator]
+
+
+def test_auto_has_no_resource_unless_the_spec_says_so(tmp_path: Path) -> None:
+    """An old spec keeps its digest."""
+    table = write_classes(tmp_path)
+    plain = commissioned(tmp_path, _AUTO.replace(", resource = auto", ""), table).plan.digests
+    none = commissioned(tmp_path, _AUTO.replace("= auto)", "= none)"), table).plan.digests
+    assert none.run == plain.run != commissioned(tmp_path, _AUTO, table).plan.digests.run
 
 
 def test_rows_are_the_resource_unless_the_spec_says_otherwise(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from search_cases import SPACE, commissioned, write_classes
 from msl.evaluate.final_fits import FitRequest
 from msl.evaluate.outcome import Outcome
 from msl.runner.choose_winner import Candidate
+from msl.runner.confidence_intervals import interval_work
 from msl.runner.finish import FinalTasks
-from msl.runner.forecast import FinalCosts, TimeLimit, TimeReserve
+from msl.runner.forecast import FinalCosts, TimeLimit, TimeReserve, closing_seconds
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.workers.executor import Executor
@@ -134,15 +135,27 @@ def test_the_search_leaves_time_for_its_best_models(tmp_path: Path) -> None:
     assert reserve.seconds == 0.0
     reserve.add(judged(0.5, 1.0))
     alone = reserve.seconds
-    assert alone == pytest.approx(1.3 * 1.5 + 2.0), "a fit, an evaluation, and the time to tell of it"
+    assert alone == pytest.approx(1.3 * (1.5 + 1.0) + 2.0), "a fit, an evaluation, one on halves, and to tell of it"
     reserve.add(judged(0.5, 1.0))
     reserve.add(judged(0.9, 50.0, share=0.5))
     assert reserve.seconds == alone, "what is known already, and what was judged on some rows, is no member"
     for place in range(5):
         reserve.add(judged(0.4 - place / 100, 2.0))
-    assert reserve.seconds == pytest.approx(3 * 1.3 * 1.5 * 2.0 + 2.0), "the three best, two seconds each"
+    assert reserve.seconds == pytest.approx(1.3 * (3 * 1.5 + 1.0) * 2.0 + 2.0), "the three best, two seconds each"
     reserve.add(judged(0.1, 30.0))
     assert reserve.seconds > 1.3 * 1.5 * 30.0
+
+
+def test_what_is_told_of_drawn_rows_gets_more_time_where_that_takes_long(tmp_path: Path) -> None:
+    text = f"{SPACE}minimize ber by cv(folds = 3)\nsearch grid\nbudget(time = 100s)\n"
+    path = write_classes(tmp_path)
+    quick = commissioned(tmp_path, text, path).plan
+    slow = commissioned(tmp_path, text.replace("ber", "logloss"), path).plan
+    rows = len(quick.table)
+    assert closing_seconds(quick, 100.0) == 2.0
+    assert closing_seconds(slow, 100.0) == pytest.approx(6.0 + 1.5e-7 * 1_000 * rows)
+    held = commissioned(tmp_path, text.replace("ber", "logloss").replace("cv(folds = 3)", "holdout(0.25)"), path).plan
+    assert interval_work(held) < 0.3 * interval_work(slow)
 
 
 def test_without_a_budget_of_time_nothing_is_reserved(tmp_path: Path) -> None:

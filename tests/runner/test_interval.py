@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -135,3 +137,19 @@ def test_an_objective_made_of_several_measures(tmp_path: Path) -> None:
     assert plain is not None
     features = winner(case)[0]["features"]
     assert interval(case) == pytest.approx([3 * plain[0] + features, 3 * plain[1] + features])
+
+
+def test_the_draws_of_an_interval_are_not_held_together(tmp_path: Path) -> None:
+    rows = 4000
+    goal = "minimize logloss by holdout(0.2)"
+    case = searched(tmp_path, f"use clop\nchain m = naive\n{goal}\n{SEARCH}", write_classes(tmp_path, rows))
+    metrics, values, outputs = winner(case)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        found = intervals(case.plan, metrics, values, outputs)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert list(found) == ["logloss"]
+    assert peak < 100 * rows * 8, "a thousand draws weigh each row of the table, a few of them at a time"

@@ -10,9 +10,12 @@ from msl.check.check_spec import check_source
 from msl.data.options import DataOptions
 from msl.data.table import Table
 from msl.diagnostics.source import Source
+from msl.runner import starter_space
+from msl.runner.forecast import expected_evaluations
 from msl.runner.plan import make_plan
 from msl.runner.search_space import space_to_search_space
 from msl.runner.spec_source import checked_spec
+from msl.runner.starter_space import PRESETS
 from msl.runner.starter_spec import read_for_starter_spec, starter_spec_text
 from msl.space.to_text import model_to_text
 from msl.space.values import Model
@@ -26,6 +29,13 @@ def table_of(rows: int, shares: tuple[float, ...] = (), numbers: int = 2, words:
     counts = [round(share * rows) for share in shares[1:]]
     labels = np.repeat([f"class {place}" for place in range(len(shares))], [rows - sum(counts), *counts])
     return pl.DataFrame({**columns, "target": labels if shares else rng.random(rows)})
+
+
+@pytest.fixture(params=[True, False], ids=["with LightGBM", "without"], autouse=True)
+def has_lightgbm(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether LightGBM counts as installed, whatever is installed here."""
+    monkeypatch.setattr(starter_space, "find_spec", lambda name: object() if request.param else None)
+    return bool(request.param)
 
 
 def first_spec(frame: pl.DataFrame) -> tuple[str, Table]:
@@ -87,11 +97,31 @@ def references(text: str, table: Table) -> list[str]:
     return [model_to_text(model) for model in found if isinstance(model, Model)]
 
 
-def test_a_search_knows_each_learner_with_its_defaults() -> None:
+def test_boosting_is_that_of_lightgbm_where_it_is_installed(has_lightgbm: bool) -> None:
+    text, _ = first_spec(TABLES["a rare class"])
+    said = text.partition("block boosted")[2].partition("}")[0]
+    assert ('"msl.blocks:LightGBM*"' in said) == has_lightgbm
+    assert ('"sklearn.ensemble:HistGradientBoostingClassifier"' in said) != has_lightgbm
+    assert "class_weight = balanced" in said
+    assert ("n_estimators" in said) == has_lightgbm
+
+
+def test_its_search_has_all_the_time_of_its_budget() -> None:
+    for preset in PRESETS:
+        table, first = read_for_starter_spec(TABLES["few rows"], DataOptions(target="target"))
+        text = starter_spec_text(table, first, "first.msl", "table.csv", PRESETS[preset])
+        spec, _ = checked_spec(Source("first.msl", text), table.facts)
+        assert expected_evaluations(make_plan(spec, table)) is None
+        assert spec.budget.time
+
+
+def test_a_search_knows_each_learner_with_its_defaults(has_lightgbm: bool) -> None:
     text, table = first_spec(TABLES["few rows"])
     native, boosted, forest, logistic, svm, neighbours = references(text, table)
     assert native.startswith("boosted(")
-    assert "boosted(l2_regularization = 0, learning_rate = 0.1, max_features = 1.0, max_iter = 100" in boosted
+    of_sklearn = "boosted(l2_regularization = 0, learning_rate = 0.1, max_features = 1.0, max_iter = 100"
+    of_lightgbm = "boosted(colsample_bytree = 1.0, learning_rate = 0.1, min_child_samples = 10, n_estimators = 100"
+    assert (of_lightgbm if has_lightgbm else of_sklearn) in boosted
     assert "forest(max_features = sqrt" in forest
     assert all(each.startswith("(on symbols (target_encode(") for each in (boosted, forest))
     assert logistic.startswith("standard_scaler(")

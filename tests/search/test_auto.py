@@ -12,6 +12,7 @@ from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.search.base import Observation, SearchSpace, Vector
 from msl.search.operators.initialise import UnseenPoints
+from msl.search.stages import Limits, Stage, then
 from msl.search.strategies.auto import WIDTH, PatternArm, Shares, SwarmArm, auto
 from msl.search.strategies.pattern import pattern
 from msl.search.strategies.pso import pso
@@ -36,10 +37,30 @@ def test_it_starts_at_random_with_the_reference_and_ends_with_the_pattern() -> N
     assert set(arms[-6:]) == {"pattern"}
 
 
-def test_seeds_come_before_the_reference() -> None:
-    known = [Observation(np.array([0.3, 0.4]), (0.1,))]
+def test_it_goes_on_from_what_earlier_stages_have_evaluated_and_asks_for_none_of_it_again() -> None:
+    known = [Observation(np.array([0.3, 0.4]), (0.1,)), Observation(np.array([0.9, 0.9]), (0.8,))]
     played = play(auto, options("auto(evaluations = 50)"), sphere(), known=known)
-    assert [ask.vector.tolist() for ask in played.batches[0][:2]] == [[0.3, 0.4], [0.0, 0.0]]
+    asked = [ask.vector.tolist() for ask in played.queries]
+    assert asked[0] == [0.0, 0.0], "the reference comes first"
+    assert len(asked) == 50
+    assert all(one.vector.tolist() not in asked for one in known)
+    first = next(event for event in played.events if event.kind == "arm")
+    assert first.figures["best"] <= 0.1
+
+
+def test_without_a_number_of_evaluations_it_goes_on_until_the_budget_ends_it() -> None:
+    problem = sphere()
+    stage = Stage(auto, options("auto(evaluations = none)"), problem.search_space)
+    search, asked = then([stage], seed=0, limits=Limits(evaluations=333)), 0
+    queries = next(search, None)
+    while queries is not None:
+        asked += len(queries)
+        answers = [Observation(query.vector, problem.losses(query.vector)) for query in queries]
+        try:
+            queries = search.send(answers)
+        except StopIteration:
+            break
+    assert asked == 333
 
 
 def test_arms_get_what_they_gain() -> None:

@@ -70,6 +70,7 @@ SUBJECTS: dict[str, tuple[str, int | None, tuple[str, ...], tuple[int, ...]]] = 
     "cmdpso": ("cmdpso(swarm = 12, iterations = 12)", 156, FRONTS, (2,)),
     "cmdpso, binary": ("cmdpso(swarm = 12, iterations = 12, encoding = binary)", 156, FRONTS, (2,)),
     "halving": ("halving(evaluations = 150)", 150, ("mixed", "conditional"), (1, 2)),
+    "auto, rows": ("auto(evaluations = 150, resource = rows)", 150, ("mixed", "conditional"), (1, 2)),
     "auto": ("auto(evaluations = 150)", 150, ("sphere", "mixed", "conditional", "bits", *FRONTS), (1, 2)),
 }
 

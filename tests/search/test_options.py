@@ -109,6 +109,7 @@ CHANGES: list[tuple[str, str, str, Problem]] = [
     ("halving", "evaluations = 40", "first = 0.5", sphere()),
     ("auto", "evaluations = 40", "evaluations = 41", sphere()),
     ("auto", "evaluations = 60", "evaluations = 80", two_bowls()),
+    ("auto", "evaluations = 40", "resource = rows", sphere()),
 ]
 #: What reaches a strategy by the cube that it is given, or by where it starts: seen from a whole plan.
 BY_PLAN: list[tuple[str, str]] = [

@@ -227,10 +227,21 @@ def _formula(amount: object, at: At) -> object:
         return NotImplemented  # there is no such number, and so no model
     if amount.operation == "/" and values[1] == 0:
         return NotImplemented
+    if amount.operation == "^":
+        return _power(*values)
     if amount.operation in "+-*/":
         sign = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}[amount.operation]
         return sign(*map(Fraction, values))  # type: ignore[no-any-return,arg-type]
     return {"floor": math.floor, "ceil": math.ceil, "min": min, "max": max}[amount.operation](*values)  # type: ignore[operator]
+
+
+def _power(base: object, exponent: object) -> object:
+    """Whole exponents are exact, of negative ones too; others are those of floats."""
+    assert isinstance(base, int | float | Fraction)
+    assert isinstance(exponent, int | float | Fraction)
+    if exponent == int(exponent):
+        return NotImplemented if base == 0 and exponent < 0 else Fraction(base) ** int(exponent)
+    return float(base) ** float(exponent)
 
 
 def typed_steps(steps: tuple[Step, ...]) -> object:

@@ -340,11 +340,11 @@ def spaces(finite: bool = True) -> st.SearchStrategy[Space]:
     One in four has lists or rows of steps with weights, orders, priors and numbers in front, which are rare elsewhere.
     """
     level = steps(finite)
-    in_front = st.builds(lambda *both: Sequence(both), _with_steered_values(finite), level)
+    in_front = st.builds(lambda *both: Sequence(both), with_steered_values(finite), level)
     return st.builds(Space, st.one_of(level, level, level, in_front), requirements, st.just(FACTS))
 
 
-def _with_steered_values(finite: bool) -> st.SearchStrategy[Node]:
+def with_steered_values(finite: bool) -> st.SearchStrategy[Node]:
     """A block with a list, or a row of steps, whose elements are steered or have numbers."""
     lists: list[Node] = [
         *(Listing((one, one)) for one in (_weighted, _layers, _ordered)),

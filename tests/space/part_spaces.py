@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from generators import choices, with_steered_values
 from hypothesis import strategies as st
 from small_spaces import A2, A, B, constants, nodes
 
@@ -23,9 +24,11 @@ from msl.space.nodes import (
     Param,
     Permute,
     Pipeline,
+    Prior,
     RealRange,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -36,7 +39,16 @@ from msl.space.values import part_as_block
 OUTER, INNER = "one:outer", "one:inner"
 
 _domains = {
-    "k": st.sampled_from([IntRange(1, 3), IntRange(0, 4, step=2), IntRange(1, 4, log=True), Const(2)]),
+    "k": st.sampled_from(
+        [
+            IntRange(1, 3),
+            IntRange(0, 4, step=2),
+            IntRange(1, 4, log=True),
+            IntRange(1, 3, prior=Prior("normal", 3, 0.5)),
+            Choice((Const(1), Const(3)), (1.0, 3.0)),
+            Const(2),
+        ]
+    ),
     "w": st.sampled_from(
         [Choice((Const("x"), Const(None), Const(2)), (), True), Choice((Const(1), IntRange(3, 4))), Const("x")]
     ),
@@ -57,6 +69,19 @@ _withins = st.sampled_from(
 )
 
 
+#: Of a list whose length follows from parameters.
+_elements = st.sampled_from(
+    [
+        IntRange(1, 2, prior=Prior("lognormal", 2, 0.5)),
+        Choice((Const("x"), Const(2)), (3.0, 1.0)),
+        Choice((Const("x"), Const(None)), (), True),
+        Choice((Symbol("x", (Param("v", IntRange(1, 2)),), own=True), Symbol("y", (), own=True)), (0.5, 2.0)),
+    ]
+)
+#: How long it may be.
+_few = st.sampled_from([IntRange(0, 2), IntRange(1, 3), Choice((Const(0), Const(2)))])
+
+
 def _formulas(mark: str, names: list[str]) -> st.SearchStrategy[Formula]:
     """Values that follow from parameters; an open real counts within `floor` and `ceil` alone."""
     of = {name: Formula(f"{mark}.{name}") for name in names}
@@ -65,6 +90,7 @@ def _formulas(mark: str, names: list[str]) -> st.SearchStrategy[Formula]:
         if name in ("k", "s", "w"):
             found += [Formula("*", (2, of[name])), Formula("floor", (Formula("/", (of[name], 2)),))]
             found += [Formula("-", (4, of[name])), Formula("min", (of[name], 2)), Formula("/", (4, of[name]))]
+            found += [Formula("^", (of[name], 2)), Formula("^", (2, of[name]))]
         if name == "p":
             found += [Formula("floor", (Formula("*", (3, of[name])),)), Formula("ceil", (Formula("*", (2, of[name])),))]
             found += [Formula("-", (3, Formula("floor", (Formula("*", (4, of[name])),))))]
@@ -78,7 +104,9 @@ def _formulas(mark: str, names: list[str]) -> st.SearchStrategy[Formula]:
 def _steps(draw: st.DrawFn, mark: str, names: list[str], others: list[Node]) -> Node:
     computed = st.builds(Computed, _formulas(mark, names), _withins)
     value = st.one_of(computed, computed, computed, constants, st.just(IntRange(1, 2)), _within_values(computed))
-    params = st.one_of(value.map(lambda node: (Param("u", node),)), st.tuples(value, value).map(_conditional))
+    length = st.builds(Computed, _formulas(mark, names), _few)
+    one = value.map(lambda node: (Param("u", node),))
+    params = st.one_of(one, one, st.tuples(value, value).map(_conditional), _sized(length))
     use = st.builds(BlockUse, st.sampled_from([A, B, A2]), params)
     level: st.SearchStrategy[Node] = st.one_of(use, use, use, st.just(Empty()), *map(st.just, others))
     for _ in range(2):
@@ -95,7 +123,15 @@ def _within_values(computed: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]
         computed.map(lambda node: Symbol("x", (Param("v", node),), own=True)),
         computed.map(lambda node: Choice((Symbol("x", (Param("v", node),)), Const("y")), (2.0, 1.0))),
         st.tuples(computed, st.just(IntRange(1, 2))).map(Listing),
-        computed.map(lambda node: Choice((node, Const("y")))),
+        choices(st.one_of(computed, st.just(Const("y"))), 2, 2),
+        st.tuples(computed, choices(computed, 2, 2)).map(Listing),
+    )
+
+
+def _sized(number: st.SearchStrategy[Node]) -> st.SearchStrategy[tuple[Param, ...]]:
+    """A list whose length follows from parameters."""
+    return st.builds(
+        lambda length, element: (Param("n", length), Param("list", Sized(Sibling("n"), element))), number, _elements
     )
 
 
@@ -148,6 +184,8 @@ _mixed = st.one_of(
     _roots,
     st.tuples(_roots, nodes).map(Choice),
     st.tuples(_roots, nodes).map(Sequence),
+    st.tuples(with_steered_values(finite=True), _roots).map(Sequence),
+    choices(_roots, 2, 2),
     st.tuples(_roots, parts("one:third", [])).map(Sequence),
     parts(OUTER, []).map(lambda part: Sequence((part, part))),
     parts(OUTER, []).map(lambda part: Repeat(0, 2, part)),

@@ -61,7 +61,10 @@ HOMES: dict[str, str] = {
         ),
         ("msl.blocks.base.chain", "Branch ChainClassifier ChainRegressor"),
         ("msl.blocks.preprocessing.prepare", "Passthrough Columns TableColumns"),
-        ("msl.blocks.voting_ensemble", "CommitteeClassifier CommitteeRegressor"),
+        (
+            "msl.blocks.voting_ensemble",
+            "CommitteeClassifier CommitteeRegressor StackedCommitteeClassifier StackedCommitteeRegressor",
+        ),
         ("msl.blocks.similarity.distances", "Euclidean Manhattan Minkowski Chebyshev Canberra Angle Mahalanobis"),
         ("msl.blocks.selection.selectors", "SVCElimination"),
         ("msl.blocks.calibration", "EqualPriors"),

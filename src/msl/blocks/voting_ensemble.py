@@ -1,4 +1,4 @@
-"""An ensemble of several models, which vote or whose predictions are averaged."""
+"""An ensemble of several models: they vote, are averaged, or another learner is fitted on what they say."""
 
 from __future__ import annotations
 
@@ -38,6 +38,23 @@ def as_probabilities(outputs: Floats, given: bool) -> Floats:
     the rows it is predicted with.
     """
     return shares(outputs) if given else np.asarray(softmax(outputs, axis=1))
+
+
+#: Probabilities below this are as good as none, so that no single one decides a stack.
+_LEAST = 1e-4
+
+
+def stack_columns(outputs: Sequence[Floats]) -> Floats:
+    """The columns that the last learner of a stack sees: the logarithms of the probabilities of each member relative to
+    their mean, of two classes the log odds alone, or numbers."""
+    columns = []
+    for one in outputs:
+        if one.ndim == 1:
+            columns.append(one[:, np.newaxis])
+            continue
+        logs = np.log(np.clip(one, _LEAST, 1.0))
+        columns.append(logs[:, 1:] - logs[:, :1] if one.shape[1] == 2 else logs - logs.mean(axis=1, keepdims=True))
+    return np.hstack(columns).astype(np.float64)
 
 
 def _ballot(outputs: Sequence[Floats], share: Floats, n_classes: int) -> Floats:
@@ -118,3 +135,39 @@ class CommitteeClassifier(ArrayClassifier, _Committee):
 @public
 class CommitteeRegressor(ArrayRegressor, _Committee):
     """The weighted mean of the predictions of several regressors."""
+
+
+class _Stacked(ArrayModel):
+    """Members whose outputs are the columns of a last learner, `final`; it was fitted on outputs for rows held out."""
+
+    def __init__(self, members: Sequence[Any] = (), final: Any = None) -> None:
+        self.members = members
+        self.final = final
+
+    @classmethod
+    def of_fitted(cls, members: Sequence[Any], final: Any, n_classes: int, gives_probabilities: Sequence[bool]) -> Self:
+        """A stack of fitted members; `gives_probabilities` says for each whether its outputs are probabilities."""
+        stacked = cls(members, final)
+        stacked.n_classes_ = n_classes
+        stacked.given_probabilities_ = list(gives_probabilities)
+        return stacked
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None) -> None:
+        raise UserError("a stack of a run cannot be fitted again: its last learner saw outputs for rows held out")
+
+    def outputs(self, X: Floats) -> Floats:
+        said = [member.outputs(X) for member in self.members]
+        if self.n_classes_:
+            said = [as_probabilities(*each) for each in zip(said, self.given_probabilities_, strict=True)]
+        found: Floats = self.final.outputs(stack_columns(said))
+        return found
+
+
+@public
+class StackedCommitteeClassifier(ArrayClassifier, _Stacked):
+    """A last classifier on what several classifiers say."""
+
+
+@public
+class StackedCommitteeRegressor(ArrayRegressor, _Stacked):
+    """A last regressor on what several regressors say."""

@@ -25,6 +25,7 @@ from msl.space.nodes import BlockUse, Marked, Node, Param, bottom_up
 from msl.space.spec import (
     MODELS,
     OF_WHOLE_MODEL,
+    OUTPUTS,
     Budget,
     Call,
     DataStatement,
@@ -155,7 +156,7 @@ class _Checker:
         stages = self._stages(root, written)
         self._confirmable(objectives, stages)
         if root is not None:
-            self._scalable(root, stages)
+            self._scalable(root, stages, len(objectives))
         self._is_weighable(objectives, limits, stages)
         ensemble = self._ensemble(stages)
         self._ensemble_fits(limits)
@@ -177,6 +178,7 @@ class _Checker:
             leave_a_model(requirements, space, self.report)
         if not self.report.failed:
             stages = self._resolved_stages(stages, space)
+            self._ends(stages, budget)
             self._is_affordable(stages, budget, space)
         if self.data.positive is not None:
             objectives, limits = of_positive(objectives), limits_of_positive(limits)
@@ -346,8 +348,8 @@ class _Checker:
                 help = f"leave `{name}` out" if where else f"estimate by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
-    def _scalable(self, root: Node, stages: tuple[Stage, ...]) -> None:
-        """Warns if a stage scales down the resource of models, but some of them have none."""
+    def _scalable(self, root: Node, stages: tuple[Stage, ...], objectives: int) -> None:
+        """Warns if a stage scales down the resource of models, but some of them have none, or it cannot."""
         for search in self.module.statements(ast.Search):
             pairs = list(zip(search.stages, stages, strict=False)) if len(stages) == len(search.stages) else []
             for written, stage in pairs:
@@ -357,6 +359,10 @@ class _Checker:
                     help = (
                         "these have fewer rows instead; write `resource = auto` if that is meant, or declare `fidelity`"
                     )
+                    self.report.warning("MSL292", self.module.source, written.span, message, "", help)
+                elif objectives > 1 and stage.call.name == "auto" and dict(stage.call.options).get("resource"):
+                    message = "with several objectives `auto` is `cmdpso`, which scales down no resource"
+                    help = "leave `resource` out, or search by `halving`"
                     self.report.warning("MSL292", self.module.source, written.span, message, "", help)
 
     def _is_weighable(
@@ -387,6 +393,17 @@ class _Checker:
             help = f"give its class a method `complexity`, leave it out, or {instead}"
             self.report.warning("MSL236", self.module.source, goal.span, message, "", help)
 
+    def _ends(self, stages: tuple[Stage, ...], budget: Budget) -> None:
+        """Whether something ends each stage: an `until` that is never reached does not."""
+        for search in self.module.statements(ast.Search):
+            if budget.time is not None or budget.evaluations is not None or len(stages) != len(search.stages):
+                return
+            for written, stage in zip(search.stages, stages, strict=True):
+                if stage.call.capabilities.needs_end(dict(stage.call.options)):
+                    message = f"nothing ends `{stage.call.name}`: it takes all evaluations that the budget allows"
+                    help = "add `budget(time = 1min)` or `budget(evaluations = 1_000)`"
+                    self.report.error("MSL247", self.module.source, written.span, message, "", help)
+
     def _is_affordable(self, stages: tuple[Stage, ...], budget: Budget, space: Space) -> None:
         """Whether the budget leaves something for every stage."""
         for search in self.module.statements(ast.Search):
@@ -401,7 +418,7 @@ class _Checker:
             members = MODELS if call is None else call.capabilities.members
             if (
                 call is not None
-                and members != MODELS
+                and members not in (MODELS, OUTPUTS)
                 and not any(members in s.call.capabilities.leaves for s in stages)
             ):
                 others = [name for name in self.library.implied("combiner").declarations if name != call.name]

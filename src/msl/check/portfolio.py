@@ -25,6 +25,20 @@ from msl.space.values import BlockValue, Model, Value
 
 #: How the classes of one learner for the two tasks end; `*` stands for both.
 _TASKS = ("Classifier", "Regressor", "*")
+_HIST = "sklearn.ensemble:HistGradientBoosting"
+#: Classes with the algorithm of another, and what they call its parameters where they have other names.
+_KIN: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    _HIST: {
+        "msl.blocks:HistBoosting": {},
+        "msl.blocks:LightGBM": {
+            "max_iter": "n_estimators",
+            "max_leaf_nodes": "num_leaves",
+            "min_samples_leaf": "min_child_samples",
+            "l2_regularization": "reg_lambda",
+            "max_features": "colsample_bytree",
+        },
+    },
+}
 
 
 def portfolio_models(
@@ -32,14 +46,18 @@ def portfolio_models(
 ) -> tuple[Node, ...]:
     """The models of the portfolio that a space has, in its order, each once; for both tasks if the task is not known.
 
-    A learner that the space has in several places is taken at the first.
+    A learner that the space has in several places is taken at the first; where it has none of that class, one of
+    another with the same algorithm.
     """
     membership = Membership(space)
     found: dict[Model, Node] = {}
     learners = portfolio_learners(task, library, blocks)
     for given in learners:
         values = {param.name: node_value(param.node) for param in given.params}
-        for node in _with_learner(space, given.block.target, values):
+        alike = (
+            node for target, own in _alike(given.block.target, values) for node in _with_learner(space, target, own)
+        )
+        for node in alike:
             model = _model_of(node, membership)
             if model is not None:
                 found.setdefault(model, node)
@@ -72,6 +90,13 @@ def model_with_learner(space: Space, learner: Model) -> Model | None:
     assert isinstance(step, BlockValue)
     nodes = _with_learner(space, step.block.target, dict(step.params))
     return next((model for node in nodes if (model := _model_of(node, Membership(space))) is not None), None)
+
+
+def _alike(target: str, values: Mapping[str, Value]) -> Iterator[tuple[str, Mapping[str, Value]]]:
+    """The class itself, then others with its algorithm, each with the values under its own names."""
+    yield target, values
+    for other, names in _KIN.get(_class_of(target), {}).items():
+        yield other, {names.get(name, name): value for name, value in values.items()}
 
 
 def _with_learner(space: Space, target: str, values: Mapping[str, Value]) -> Iterator[Node]:

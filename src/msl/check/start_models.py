@@ -64,9 +64,10 @@ def _file_name(argument: ast.Argument, module: Module, report: Report) -> ast.St
         help = f'a file is written in quotes: `start("{text}.msl")`'
     elif isinstance(value, ast.ListOf) and all(isinstance(item, ast.String) for item in value.items):
         help = f"write them without brackets: `start({text[1:-1].strip()})`"
-    elif isinstance(value, ast.Call | ast.Sequence):
+    elif isinstance(value, ast.Call | ast.Sequence | ast.ListOf):
+        model = module.source.slice(value.items[0].span) if isinstance(value, ast.ListOf) and value.items else text
         message = "`start` takes names of files, not a model"
-        help = f"put `chain first = {text}` into a file, such as `portfolio.msl`, and {EXAMPLE}"
+        help = f'put `chain first = {model}` into a file, and give its name: `start("portfolio.msl")`'
     report.error("MSL280", module.source, argument.span, message, "", help)
     return None
 

@@ -29,7 +29,7 @@ from msl.diagnostics.source import Source, Span
 from msl.diagnostics.suggest import alternatives, did_you_mean, listing
 from msl.language import ast
 from msl.record import record
-from msl.space.defaults import closed, default_node
+from msl.space.defaults import closed, default_node, is_closed
 from msl.space.evaluate_conditions import holds
 from msl.space.nodes import (
     BlockUse,
@@ -80,8 +80,19 @@ class Calls:
         params = self.blocks.narrower(module).params(options_of(declared), plain, owner, written.span)
         if params is None:
             return None
-        options = tuple((p.name, node_value(p.node if _closed(p.node) else default_node(p))) for p in params)
+        for param in params:
+            if param.takes is not None and not is_closed(param.node):
+                self._searched(param, arguments, path, module)
+                return None
+        options = tuple((p.name, node_value(_option_node(p))) for p in params)
         return Call(path.text, declared.block.target, options, declared.capabilities)
+
+    def _searched(self, param: Param, arguments: tuple[ast.Argument, ...], path: ast.Path, module: Module) -> None:
+        """Reports an option with a learner in which something is open."""
+        given = next(each for each in arguments if each.key is not None and each.key.text == param.name)
+        message = f"`{param.name}` of `{path.text}` takes one value and cannot be searched"
+        help = "close what is open in it with `=`; what it does not mention takes its default"
+        self.report.error("MSL140", module.source, given.span, message, "", help)
 
     def estimate(self, written: ast.Path | ast.Call, module: Module) -> Estimate | None:
         """An estimate with all options filled in, and what its declaration states about it."""
@@ -251,6 +262,11 @@ def _values(params: tuple[Param, ...]) -> tuple[tuple[str, Value], ...]:
         if param.condition is None or holds(param.condition, values):
             values[param.name] = node_value(param.node)
     return tuple(values.items())
+
+
+def _option_node(param: Param) -> Node:
+    """The value of an option: where none is given, its default."""
+    return param.node if param.takes is not None or _closed(param.node) else default_node(param)
 
 
 def _closed(node: Node) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+_SHORTEST_BEGINNING = 4  # letters of a name that was cut short
 _LONGEST = 60  # longer "names" are not typos, and the distance is quadratic
 
 
@@ -15,7 +16,8 @@ def closest(name: str, candidates: Iterable[str], most: int = 3) -> list[str]:
     wanted = name.casefold()
     letters = set(wanted)
     scored = []
-    for candidate in set(candidates):
+    candidates = set(candidates)
+    for candidate in candidates:
         folded = candidate.casefold()
         same = _same_words(wanted, folded)
         if not same and (abs(len(folded) - len(wanted)) > allowed or len(letters ^ set(folded)) > 2 * allowed):
@@ -23,6 +25,9 @@ def closest(name: str, candidates: Iterable[str], most: int = 3) -> list[str]:
         distance = 0 if same else _edits(wanted, folded, allowed)
         if distance <= allowed:
             scored.append((distance, candidate[:1].casefold() != wanted[:1], candidate))
+    if not scored and len(wanted) >= _SHORTEST_BEGINNING:
+        begun = sorted((len(each), each) for each in candidates if each.casefold().startswith(wanted))
+        return [each for _, each in begun[:most]]
     scored.sort()
     best = scored[0][0] if scored else 0
     return [candidate for distance, _, candidate in scored if distance <= best + 1][:most]

@@ -85,7 +85,7 @@ class DrawnLosses:
             for share, one in zip(self._shares, pools, strict=True):
                 total = total + share * one.values(models, times)
             found[name] = total * self._scales[name][models, np.newaxis] if name in self._scales else total
-        value = np.broadcast_to(_loss(self._objective.loss, found, shape), shape)
+        value = np.broadcast_to(combined_loss(self._objective.loss, found, shape), shape)
         return np.asarray(value if self._objective.minimize else -value, dtype=np.float64)
 
     def influence(self, model: int) -> Floats:
@@ -111,7 +111,7 @@ class DrawnLosses:
         return np.asarray(total if self._objective.minimize else -total)
 
 
-def _loss(loss: Loss, found: Mapping[str, Any], shape: tuple[int, int]) -> Any:
+def combined_loss(loss: Loss, found: Mapping[str, Any], shape: tuple[int, ...]) -> Any:
     """The value of an objective, from arrays of the values of its metrics."""
     match loss:
         case Measured(name=name):
@@ -119,7 +119,7 @@ def _loss(loss: Loss, found: Mapping[str, Any], shape: tuple[int, int]) -> Any:
         case Weight(value=value):
             return value
         case Combined(operation=operation, operands=(left, right)) if operation in "+-*/":
-            a, b = _loss(left, found, shape), _loss(right, found, shape)
+            a, b = combined_loss(left, found, shape), combined_loss(right, found, shape)
             with np.errstate(invalid="ignore", divide="ignore"):
                 return {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}[operation](a, b)
         case _:

@@ -148,7 +148,7 @@ class _Additive(MetricOfPool):
         seen = self._pool.mass(model) > 0.0
         found = np.zeros(len(seen))
         outputs, y = self._pool.scored(model)[seen], self._pool.y[seen]
-        if self._metric.function == _LOGLOSS:
+        if is_logloss(self._metric):
             certain = np.finfo(np.float64).eps
             chosen = probabilities(outputs)[np.arange(len(outputs)), y]
             found[seen] = -np.log(np.clip(chosen, certain, 1.0 - certain))
@@ -342,12 +342,25 @@ class _Called(MetricOfPool):
 
 
 def metric_of_pool(metric: Metric, pool: PoolOfModels) -> MetricOfPool:
-    if metric.additive_over_rows is not None or metric.function == _LOGLOSS:
+    if metric.additive_over_rows is not None or is_logloss(metric):
         return _Additive(metric, pool)
     if metric.from_confusion:
         return _OfCounts(metric, pool)
     kind = {_AUC: _Auc, _R2: _R2Metric}.get(metric.function, _Called)
     return kind(metric, pool)
+
+
+def is_logloss(metric: Metric) -> bool:
+    """Whether it is a mean of terms of rows that take probabilities, not any scores."""
+    return metric.function == _LOGLOSS
+
+
+def mean_over_rows(terms: Floats, y: NDArray[Any], weights: Floats, kind: str | None) -> Floats:
+    """The mean of each line of terms, over classes first or under a root where the metric says so."""
+    columns = [np.flatnonzero(y == one) for one in np.unique(y)] if kind == "class_mean" else [slice(None)]
+    means = [terms[:, own] @ weights[own] / weights[own].sum() for own in columns]
+    mean = np.asarray(np.mean(means, axis=0))
+    return np.sqrt(mean) if kind == "root_mean" else mean
 
 
 # --- metrics of many confusion matrices -------------------------------------------------------------------------------
@@ -397,6 +410,16 @@ def _of_last(which: int) -> Callable[[Floats], Floats]:
         return _ratio(*((right, predicted), (right, true), (2.0 * right, predicted + true))[which])
 
     return value
+
+
+def metric_of_counts(metric: Metric, counts: Floats) -> Floats:
+    """A metric of each of several confusion matrices."""
+    of_all = _OF_COUNTS.get(metric.function)
+    if of_all is not None:
+        return of_all(counts)
+    k = counts.shape[-1]
+    y, outputs = np.repeat(np.arange(k), k), np.tile(np.eye(k), (k, 1))
+    return np.array([score(metric, y, outputs, one.ravel()) if one.any() else np.nan for one in counts])
 
 
 _OF_COUNTS: Mapping[str, Callable[[Floats], Floats]] = {

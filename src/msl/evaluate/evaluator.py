@@ -40,7 +40,7 @@ from msl.space.canonical.digest import model_digest
 from msl.space.spec import OF_WHOLE_MODEL, Estimate, Metric, MetricLimit, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
-__all__ = ["DEFAULT_CACHE_BYTES", "Evaluator", "Losses"]
+__all__ = ["DEFAULT_CACHE_BYTES", "Evaluator", "Losses", "cache_bytes_for"]
 
 
 class Losses:
@@ -210,8 +210,16 @@ def _named(found: dict[Estimate, dict[str, float]]) -> dict[str, float]:
 
 
 DEFAULT_CACHE_BYTES = 256_000_000
+#: The cache of a worker is no larger than a table from this size on: what it keeps are mostly copies of its rows, and
+#: to gather those again takes next to no time beside fits on so many.
+_LARGE_TABLE = 32_000_000
 #: Outcomes that are remembered, and the bytes of outputs that they may have.
 _MOST_REMEMBERED, _MOST_REMEMBERED_BYTES = 100_000, 20_000_000
+
+
+def cache_bytes_for(table_bytes: int) -> int:
+    """How large the cache of each worker is for a table of so many bytes."""
+    return DEFAULT_CACHE_BYTES if table_bytes < _LARGE_TABLE else min(table_bytes, DEFAULT_CACHE_BYTES)
 
 
 class Evaluator:

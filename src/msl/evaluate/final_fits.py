@@ -111,11 +111,10 @@ class FinalFitter:
     def fitted(self, request: FitRequest) -> FittedModel:
         dataset = self._dataset
         chain = model_to_chain(request.model, dataset.task, self._seed, self._trusted, dataset.columns)
-        X = np.array(dataset.X)  # a copy: a model may keep its rows, and those of a job are mapped from a file
+        # The rows themselves, read-only as those of folds are: a copy of a large table would be one in each worker.
         with estimator_code:
-            weights = None if dataset.weights is None else np.array(dataset.weights)
-            chain.fit_arrays(X, np.array(dataset.y), dataset.n_classes, weights)
-            gives = bool(dataset.n_classes) and sum_to_one(chain.outputs(X[:_SHOWING]))
+            chain.fit_arrays(dataset.X, dataset.y, dataset.n_classes, dataset.weights)
+            gives = bool(dataset.n_classes) and sum_to_one(chain.outputs(dataset.X[:_SHOWING]))
         if request.rows is None:
             return FittedModel(chain, gives)
         try:

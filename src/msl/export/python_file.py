@@ -17,8 +17,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import ElasticNet, LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline, make_union
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
@@ -29,7 +30,12 @@ from msl.blocks.learners.boosting import Boosting
 from msl.blocks.learners.boosting_libraries import CatBoostClassifier, CatBoostRegressor
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
-from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
+from msl.blocks.voting_ensemble import (
+    CommitteeClassifier,
+    CommitteeRegressor,
+    StackedCommitteeClassifier,
+    StackedCommitteeRegressor,
+)
 from msl.data.derived_columns import DateColumns, Derived
 from msl.export import python_template as texts
 from msl.export.python_code import Code, EstimatorCode, Unwritable, comment, joined, literal, name, template
@@ -150,7 +156,11 @@ class Exportable:
 
     @property
     def is_ensemble(self) -> bool:
-        return isinstance(self.estimator, CommitteeClassifier | CommitteeRegressor)
+        return self.is_stack or isinstance(self.estimator, CommitteeClassifier | CommitteeRegressor)
+
+    @property
+    def is_stack(self) -> bool:
+        return isinstance(self.estimator, StackedCommitteeClassifier | StackedCommitteeRegressor)
 
     @property
     def members(self) -> list[Any]:
@@ -166,6 +176,8 @@ def export_python(given: Exportable) -> str:
     """The text of the file; raises Unwritable where a parameter cannot be written as code."""
     code = EstimatorCode(texts.reserved_names())
     is_public = all(is_public_model(member, given.weight is not None) for member in given.members)
+    if given.is_stack and not is_public:
+        raise Unwritable("members of a stack have blocks of msl")
     model = _public_model(code, given) if is_public else _chain_model(code, given)
     head = template(
         texts.HEAD,
@@ -229,15 +241,35 @@ def _constants(given: Exportable, is_public: bool) -> Code:
     }
     if is_public:
         constants["MIDDLES"] = _middles(given)
-    if is_public and given.is_ensemble:
+    if given.is_stack:
+        constants["COEFFICIENTS"], constants["INTERCEPTS"] = _linear_form(given.estimator.final)
+    if is_public and given.is_ensemble and not given.is_stack:
         weights = given.estimator.weights
         constants["WEIGHTS"] = [1.0] * len(given.members) if weights is None else [float(each) for each in weights]
-    if is_public and given.is_ensemble and given.classes and given.estimator.voting == "soft":
+    if is_public and given.is_ensemble and given.classes and (given.is_stack or given.estimator.voting == "soft"):
         constants["GIVE_PROBABILITIES"] = [bool(each) for each in given.estimator.given_probabilities_]
     lines = [
         template("{{name}} = {{value}}\n", name=name(each), value=literal(value)) for each, value in constants.items()
     ]
     return joined("", lines)
+
+
+def _linear_form(final: Any) -> tuple[list[Any], Any]:
+    """The coefficients and intercepts of the last learner of a stack, on its columns as they are; raises Unwritable for
+    one that is not linear, which only its fit on outputs for rows held out would give again."""
+    learner = final.learner
+    is_scaled = len(final.steps) == 1 and isinstance(final.steps[0], StandardScaler)
+    is_known = isinstance(learner, LogisticRegression | LinearRegression | Ridge | ElasticNet)
+    if final.posts or not is_known or (final.steps and not is_scaled):
+        raise Unwritable("the last learner of the stack is not linear on its columns; `--best` exports the best model")
+    coefficients, intercepts = np.asarray(learner.coef_, dtype=float), np.asarray(learner.intercept_, dtype=float)
+    if is_scaled:
+        scaler = final.steps[0]
+        scale = np.ones(coefficients.shape[-1]) if scaler.scale_ is None else scaler.scale_
+        middle = np.zeros(coefficients.shape[-1]) if scaler.mean_ is None else scaler.mean_
+        coefficients = coefficients / scale
+        intercepts = intercepts - coefficients @ middle
+    return coefficients.tolist(), intercepts.tolist()
 
 
 def _middles(given: Exportable) -> list[float]:
@@ -303,16 +335,21 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
             template(predict, outputs=template("outputs(model, X)")),
             template(scores),
         ]
-    what = template("The members of the vote, not yet fitted.")
+    what = template("The members of the ensemble, not yet fitted.")
     rows = [template("        {{one}},\n", one=one) for one in written]
     members = joined("", [template("[\n"), *rows, template("    ]")])
-    votes = texts.VOTE_SOFT if given.estimator.voting == "soft" else texts.VOTE_HARD
+    if given.is_stack:
+        votes = texts.STACK_CLASSES if given.classes else texts.STACK_NUMBERS
+    elif given.classes:
+        votes = texts.VOTE_SOFT if given.estimator.voting == "soft" else texts.VOTE_HARD
+    else:
+        votes = texts.VOTE_NUMBERS
     return [
         *parts,
         template(texts.MAKE, what=what, made=members),
         *fit,
         template(predict, outputs=template("vote(model, X)")),
-        template(votes if given.classes else texts.VOTE_NUMBERS),
+        template(votes),
         template(scores),
     ]
 

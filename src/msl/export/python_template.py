@@ -194,18 +194,43 @@ def vote(members, X):
         settled |= settles
     return votes / votes.sum(axis=1, keepdims=True)
 '''
-VOTE_SOFT = '''
-
-def vote(members, X):
-    """The mean of the members' probabilities."""
-    said = [probabilities(outputs(member, X), given) for member, given in zip(members, GIVE_PROBABILITIES, strict=True)]
-    return np.tensordot(np.array(WEIGHTS) / np.sum(WEIGHTS), np.array(said), axes=1)
-
+_PROBABILITIES = '''
 
 def probabilities(said, given):
     """Scores as probabilities: over their sum where they are meant as such, else by softmax."""
     raised = np.maximum(said, 0.0) if given else np.exp(said - said.max(axis=1, keepdims=True))
     return raised / raised.sum(axis=1, keepdims=True)
+'''
+VOTE_SOFT = (
+    '''
+
+def vote(members, X):
+    """The mean of the members' probabilities."""
+    said = [probabilities(outputs(member, X), given) for member, given in zip(members, GIVE_PROBABILITIES, strict=True)]
+    return np.tensordot(np.array(WEIGHTS) / np.sum(WEIGHTS), np.array(said), axes=1)
+'''
+    + _PROBABILITIES
+)
+#: A last learner on what members say, whose fit is written as numbers: it saw outputs for rows held out.
+STACK_CLASSES = (
+    '''
+
+def vote(members, X):
+    """Probabilities by a linear learner, whose columns are the logarithms of the members' probabilities."""
+    columns = []
+    for member, given in zip(members, GIVE_PROBABILITIES, strict=True):
+        logs = np.log(np.clip(probabilities(outputs(member, X), given), 1e-4, 1.0))
+        columns.append(logs[:, 1:] - logs[:, :1] if len(CLASSES) == 2 else logs - logs.mean(axis=1, keepdims=True))
+    said = np.hstack(columns) @ np.array(COEFFICIENTS).T + np.array(INTERCEPTS)
+    return probabilities(np.hstack([np.zeros_like(said), said]) if len(CLASSES) == 2 else said, False)
+'''
+    + _PROBABILITIES
+)
+STACK_NUMBERS = '''
+
+def vote(members, X):
+    """A number by a linear learner on those of the members."""
+    return np.column_stack([outputs(member, X) for member in members]) @ np.array(COEFFICIENTS) + INTERCEPTS
 '''
 VOTE_NUMBERS = '''
 
@@ -269,5 +294,5 @@ def reserved_names() -> set[str]:
     texts = [text for name, text in globals().items() if name.isupper() and isinstance(text, str)]
     found = re.findall(r"^(?:def|class|import) (\w+)|^(\w+) = ", "\n".join([*texts, reading_text()]), re.MULTILINE)
     constants = [name for name in vars(table_reader) if name.isupper()]
-    others = ["np", "RANGES", "EXPECTED", "MIDDLES", "WEIGHTS", "GIVE_PROBABILITIES"]
+    others = ["np", "RANGES", "EXPECTED", "MIDDLES", "WEIGHTS", "GIVE_PROBABILITIES", "COEFFICIENTS", "INTERCEPTS"]
     return {*dir(builtins), *constants, *others, *(name for pair in found for name in pair if name)}

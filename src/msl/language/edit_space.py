@@ -1,4 +1,4 @@
-"""Edit the text of a spec in one place: set a value, drop an alternative, add a requirement. All else stays as it is.
+"""Edit the text of a spec in one place: a value, an alternative, a declared range, a requirement. All else stays.
 
 The text itself is changed, as by `--set`, so that comments and layout survive.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Literal
 
 from msl.diagnostics.source import Source
@@ -20,9 +21,12 @@ from msl.record import record
 
 @record
 class Edit:
-    """`what` is `PATH=VALUE` for `set`, one of the `alternatives` for `drop`, and the condition for `require`."""
+    """`what` is `PATH=VALUE` for `set`, one of the `alternatives` for `drop`, and the condition for `require`.
 
-    kind: Literal["set", "drop", "require"]
+    For `declare` it is `BLOCK.PARAMETER=DOMAIN`, of a block that is declared in the text itself.
+    """
+
+    kind: Literal["set", "drop", "require", "declare"]
     what: str
     alternatives: tuple[str, ...] = ()
 
@@ -32,6 +36,8 @@ class Edit:
                 return f"--set '{self.what}'"
             case "drop":
                 return f"drop `{self.what}` from `{' | '.join(self.alternatives)}`"
+            case "declare":
+                return "declare {} as {}".format(*self.what.split("=", 1))
         return f"require {self.what}"
 
 
@@ -45,25 +51,46 @@ def edit_source(source: Source, edits: Sequence[Edit]) -> Source:
                 source = _dropped(source, edit)
             case "require":
                 source = _required(source, edit.what)
+            case "declare":
+                source = _declared(source, edit.what)
     return source
 
 
 def patch_text(before: Source, after: Source) -> str:
-    """The difference as a patch that `git apply` and `patch` take."""
+    """The difference as a patch that `git apply` and `patch` take, which want no absolute path."""
+    name = PurePath(before.name).name if PurePath(before.name).is_absolute() else before.name
     lines = difflib.unified_diff(
         before.text.splitlines(keepends=True),
         after.text.splitlines(keepends=True),
-        f"a/{before.name}",
-        f"b/{before.name}",
+        f"a/{name}",
+        f"b/{name}",
         n=1,
     )
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _dropped(source: Source, edit: Edit) -> Source:
+def _declared(source: Source, what: str) -> Source:
+    """Another domain for a parameter in the declaration of its block; its default stays."""
+    path, _, domain = what.partition("=")
+    block, _, parameter = path.rpartition(".")
+    for statement in _file(source).statements:
+        if isinstance(statement, ast.Block | ast.Derive) and statement.name.text == block:
+            for field in statement.fields:
+                if field.opens and field.key is not None and field.key.text == parameter:
+                    start, end = field.value.span.start, field.value.span.end
+                    return replace(source, text=source.text[:start] + domain + source.text[end:])
+    raise UserError(f"`{source.name}` declares no `{path}`", "edit it by hand")
+
+
+def _file(source: Source) -> ast.File:
     file, problems = text_to_ast(source)
     if any(problem.is_error for problem in problems):
         raise UserError(f"`{source.name}` cannot be read", f"look at it with `msl check {source.name}`")
+    return file
+
+
+def _dropped(source: Source, edit: Edit) -> Source:
+    file = _file(source)
     found = [choice for choice in _choices(file) if _is_choice_of(choice, source, edit.alternatives)]
     if not found:
         raise UserError(f"`{source.name}` has no choice `{' | '.join(edit.alternatives)}`", "edit it by hand")

@@ -18,6 +18,7 @@ from msl.report.run_facts import (
     failures_to_text,
     ledger_words,
     look_words,
+    member_lines,
     metric_notes,
     not_ahead,
     repeats_words,
@@ -263,8 +264,7 @@ def _members(account: Account) -> str:
     heading = f"ensemble of {len(members)} models"
     heading += f", estimate {named_figures(judged)}" if judged else ""
     heading += f", test {named_figures(tested)}" if tested else ""
-    models = [member if isinstance(member, str) else _words(member) for member in members]
-    return f"{heading}\n" + "".join(f"    {model}\n" for model in models)
+    return f"{heading}\n" + "".join(f"    {line}\n" for line in member_lines(account.result))
 
 
 def _warning(each: Mapping[str, Any]) -> str:

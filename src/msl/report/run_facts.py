@@ -40,15 +40,29 @@ def used_model(result: Mapping[str, Any]) -> UsedModel:
         words = "the best model alone" if members else "the best model"
         figures = (result.get(name) or {} for name in ("objectives", "interval", "test", "gap"))
         return UsedModel(False, f"{words}{why}", *figures)
-    softly = "soft vote" if result.get("voting") == "soft" else "vote"
-    words = f"the {softly} of {members} models{why}"
+    words = f"the {ensemble_kind(result)} of {members} models{why}"
     judged, tested = result.get("ensemble_objectives") or {}, result.get("ensemble_test") or {}
+    estimated = {**judged, **(((result.get("corrected") or {}).get("ensemble") or {}).get("objectives") or {})}
     gap = {
-        name: value - judged[name]
+        name: value - estimated[name]
         for name, value in tested.items()
-        if value is not None and judged.get(name) is not None
+        if value is not None and estimated.get(name) is not None
     }
     return UsedModel(True, words, judged, result.get("ensemble_interval") or {}, tested, gap)
+
+
+def member_lines(result: Mapping[str, Any]) -> list[str]:
+    """The members of an ensemble, with their weights where these differ, and the last learner of a stack."""
+    members, weights = list(map(str, result.get("ensemble") or ())), result.get("weights") or ()
+    lines = [f"{weight:g} × {one}" for weight, one in zip(weights, members, strict=False)] or members
+    return [*lines, *([f"stacked by {result['final']}"] if result.get("final") else [])]
+
+
+def ensemble_kind(result: Mapping[str, Any]) -> str:
+    """How the members of an ensemble say something together."""
+    if result.get("final"):
+        return "stack"
+    return "soft vote" if result.get("voting") == "soft" else "vote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +83,12 @@ def corrected_estimate(result: Mapping[str, Any]) -> CorrectedWords:
         return CorrectedWords(why=str(found.get("why") or ""))
     models = int(found.get("models") or 0)
     words = f"corrected for choosing the best of {models:,} models" if models > 1 else "of the only model"
-    if (result.get("used") or {}).get("model") == "ensemble":
-        words += "; of the best model alone"
     notes = tuple(map(str, found.get("notes") or ()))
+    if (result.get("used") or {}).get("model") == "ensemble":
+        if ensemble := found.get("ensemble"):
+            words = f"corrected for choosing the members among {models:,} models"
+            return CorrectedWords(ensemble["objectives"], ensemble.get("interval") or {}, words, notes=notes)
+        words += "; of the best model alone"
     return CorrectedWords(found["objectives"], found.get("interval") or {}, words, notes=notes)
 
 
@@ -106,7 +123,7 @@ def about_estimate(result: Mapping[str, Any], used: UsedModel) -> list[tuple[str
     lines = [("estimate", f"{estimate_words(corrected.objectives, corrected.interval)}, {corrected.words}")]
     lines += [("", note) for note in corrected.notes]
     if used.is_ensemble:
-        return [*lines, ("vote", f"{as_found}, {VOTE_NOT_CORRECTED}")]
+        return [*lines, (ensemble_kind(result).split()[-1], f"{as_found}, {VOTE_NOT_CORRECTED}")]
     return [*lines, ("search", f"{estimate_words(used.objectives, {}) or 'none'} is {as_found_words(result)}")]
 
 
@@ -123,7 +140,10 @@ def ledger_words(result: Mapping[str, Any]) -> list[str]:
     protocols = int(known.get("protocols") or 1)
     how = f", with {protocols} protocols" if protocols > 1 else ""
     words = f"{others} of this store looked at these rows before ({known.get('evaluations', 0):,} evaluations{how})"
-    wide = (result.get("corrected") or {}).get("interval_of_runs") or {}
+    corrected = result.get("corrected") or {}
+    if (result.get("used") or {}).get("model") == "ensemble":
+        corrected = corrected.get("ensemble") or corrected
+    wide = corrected.get("interval_of_runs") or {}
     ends = ", ".join(f"{name} {low:.4g} … {high:.4g}" for name, (low, high) in wide.items())
     return [words, *([f"whichever run is kept, the 95 % interval is {ends}"] if ends else [])]
 

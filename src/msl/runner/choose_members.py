@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import EntryPoint
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
 
 from msl.blocks.base.block import Floats
-from msl.blocks.base.chain import sum_to_one
+from msl.blocks.base.build import model_to_chain
+from msl.blocks.base.chain import ChainClassifier, ChainRegressor, sum_to_one
 from msl.blocks.voting_ensemble import Voting, as_probabilities, voted
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.evaluate.final_fits import COMMON_FOLDS
@@ -20,7 +24,9 @@ from msl.runner.choose_winner import Candidate, candidates_of, ranked_candidates
 from msl.runner.confidence_intervals import HeldOut, interval, uses_held_out_rows
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
+from msl.runner.stored_ensembles import Greedy, Stack
 from msl.space.spec import Estimate, Metric, Objective, loss_value, metrics_of
+from msl.space.values import BlockValue, Model, PipelineValue, steps_of_value
 
 _POOL = 25  # the number of best models that a greedy selection considers
 _SMALLEST, _LARGEST = 3, 51  # the sizes that `top = auto` tries
@@ -33,6 +39,8 @@ class EnsembleMembers:
     candidates: tuple[Candidate, ...]
     weights: tuple[float, ...]
     voting: Voting = "hard"
+    #: The last learner of a stack, fitted on outputs for rows held out.
+    final: Any = None
 
 
 #: The outputs of the vote of some candidates, for held-out rows.
@@ -45,11 +53,13 @@ Choose = Callable[[Plan, list[Candidate], Vote, Callable[[Floats], float]], list
 class Shortlist:
     """The models that may become members, the best first.
 
-    `choose` selects some of them by their outputs for held-out rows; if it is None, all are members.
+    `choose` selects some of them by their outputs for held-out rows, which are computed for it; `combine` does by those
+    that the store keeps. If both are None, all are members.
     """
 
     candidates: tuple[Candidate, ...]
     choose: Choose | None = None
+    combine: Greedy | Stack | None = None
 
     @property
     def is_choice(self) -> bool:
@@ -91,6 +101,29 @@ def best_first(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> S
     return Shortlist(tuple(_without_ties(ranked_candidates(plan, found))[:_POOL]), choose)
 
 
+def greedy(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortlist:
+    """Ensemble selection with replacement by the outputs that the store keeps."""
+    combine = Greedy(int(options["max"]), int(options["steps"]))
+    return Shortlist(tuple(_without_ties(ranked_candidates(plan, found))), combine=combine)
+
+
+def stack(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortlist:
+    """The members that greedy selection takes, and a last learner on their outputs."""
+    selects = Greedy(int(options["max"]), int(options["steps"]))
+    make = partial(_last_learner, plan, options["final"])
+    combine = Stack(selects, make, plan.job.dataset.n_classes, options["final"] is None)
+    return Shortlist(tuple(_without_ties(ranked_candidates(plan, found))), combine=combine)
+
+
+def _last_learner(plan: Plan, final: BlockValue | PipelineValue | None) -> ChainClassifier | ChainRegressor:
+    """The last learner of a stack, not fitted; without one a linear learner on columns of one scale."""
+    if final is not None:
+        return model_to_chain(Model(steps_of_value(final)), plan.job.dataset.task, plan.seed, plan.job.trusted)
+    if plan.job.dataset.n_classes:
+        return ChainClassifier(steps=[], learner=LogisticRegression(max_iter=1_000), posts=[])
+    return ChainRegressor(steps=[StandardScaler()], learner=Ridge(), posts=[])
+
+
 def swarm(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortlist:
     """The personal bests or the archive of the last swarm of the search."""
     return Shortlist(tuple(_last_swarm(plan, found)))
@@ -99,7 +132,7 @@ def swarm(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortl
 def make_members(plan: Plan, candidates: Sequence[Candidate], voting: Voting) -> EnsembleMembers:
     """An ensemble of these candidates, with the weights that the spec asks for."""
     call = plan.spec.ensemble
-    is_weighted = call is not None and bool(call["weighted"])
+    is_weighted = call is not None and bool(dict(call.options).get("weighted"))
     return EnsembleMembers(
         tuple(candidates), _weights(plan, candidates) if is_weighted else (1.0,) * len(candidates), voting
     )
@@ -109,7 +142,9 @@ def choose_voting(plan: Plan, gives_probabilities: Iterable[bool]) -> Voting:
     """Hard or soft voting: as the spec says; by default soft if the metric needs probabilities or all members give
     them, because a hard vote ignores how certain a member is."""
     call = plan.spec.ensemble
-    wanted = "auto" if call is None else call["voting"]
+    wanted = "auto" if call is None else dict(call.options).get("voting", "auto")
+    if call is not None and "final" in dict(call.options):
+        return "soft"
     if wanted == "hard" or not plan.job.dataset.n_classes:
         return "hard"
     if wanted == "soft" or any(metric.needs == "probabilities" for metric in metrics_of(plan.objectives[0].loss)):
@@ -234,10 +269,14 @@ class VoteEstimate:
     best: float
     is_better: bool
 
+    @property
+    def figures(self) -> str:
+        return f"{self.metric} {self.ensemble:.4g} against {self.best:.4g}"
+
 
 def vote_estimates(plan: Plan) -> list[Estimate]:
     """The estimates that can be computed for a vote; `COMMON_FOLDS` if there are none."""
-    return list(dict.fromkeys(objective.estimate for _, objective in _objectives_of_votes(plan))) or [COMMON_FOLDS]
+    return list(dict.fromkeys(objective.estimate for _, objective in objectives_of_votes(plan))) or [COMMON_FOLDS]
 
 
 def estimate_vote(
@@ -248,12 +287,19 @@ def estimate_vote(
 ) -> VoteEstimate:
     """The estimate of a vote, from the outputs of its members and of the winner for each of `vote_estimates`."""
     held = {estimate: _vote_on_held_out(plan, members, each) for estimate, each in outputs.items()}
+    return estimate_of_outputs(plan, held, winner)
+
+
+def estimate_of_outputs(
+    plan: Plan, held: Mapping[Estimate, HeldOut], winner: Mapping[Estimate, HeldOut]
+) -> VoteEstimate:
+    """The estimate of an ensemble from what it says of the rows of some of `vote_estimates`, beside the winner."""
     objectives, intervals = {}, {}
-    for name, objective in _objectives_of_votes(plan):
+    of_votes = [(name, objective) for name, objective in objectives_of_votes(plan) if objective.estimate in held]
+    for name, objective in of_votes:
         scores = _scores(objective, held[objective.estimate])
         objectives[name] = loss_value(objective.loss, scores)
         intervals[name] = interval(plan, objective, scores, objectives[name], held)
-    of_votes = _objectives_of_votes(plan)
     if of_votes:
         name, objective = of_votes[0]
         vote, alone = objectives[name], loss_value(objective.loss, _scores(objective, winner[objective.estimate]))
@@ -274,7 +320,7 @@ def row_metric(plan: Plan) -> Metric:
     return named[0] if named else metric_named(DEFAULT_METRICS[plan.job.dataset.task])
 
 
-def _objectives_of_votes(plan: Plan) -> list[tuple[str, Objective]]:
+def objectives_of_votes(plan: Plan) -> list[tuple[str, Objective]]:
     """The objectives that can be computed for a vote, with their names.
 
     These are not those of the model itself, those relative to another model, or those whose splits differ from model to

@@ -9,9 +9,10 @@ optimism of choosing the best is not in it. A test table, or nested selection, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,13 @@ from msl.blocks.base.block import Floats
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.final_fits import OutputsRequest, request_stream, requested_resamplings
 from msl.evaluate.metrics import confusion, score
-from msl.evaluate.resampling import Resampling, can_halve, joined
-from msl.runner.choose_winner import Candidate
+from msl.evaluate.resampling import Resampling, ResamplingPlan, can_halve, joined
 from msl.runner.plan import Plan
 from msl.space.spec import Estimate, Metric, Objective, loss_value, metrics_of
 from msl.space.values import Model
+
+if TYPE_CHECKING:
+    from msl.runner.choose_winner import Candidate
 
 #: A stream of random numbers, so that no two uses of one seed draw the same.
 _INTERVAL = 5
@@ -79,7 +82,7 @@ def _scale(metric: Metric, measured: Mapping[str, float], held: HeldOut) -> floa
     return measured[metric.name] / value if value else 1.0
 
 
-def _draws(plan: Plan, held: HeldOut, metrics: Sequence[Metric]) -> list[_Draw]:
+def _draws(plan: Plan, held: HeldOut, metrics: Sequence[Metric]) -> Iterable[_Draw]:
     rng = np.random.default_rng([plan.seed, _INTERVAL])
     dataset = plan.job.dataset
     is_plain = dataset.population.groups is None and all(pool.weights is None for pool in held.resampling.pools)
@@ -106,12 +109,29 @@ def _cell_score(metric: Metric, cells: Floats, y: NDArray[np.intp], outputs: Flo
     return score(metric, y, outputs, cells.ravel())
 
 
-def _of_rows(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> list[_Draw]:
-    """A stratified bootstrap of the held-out rows, or one of whole groups."""
+def _of_rows(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> Iterator[_Draw]:
+    """A stratified bootstrap of the held-out rows, or one of whole groups.
+
+    One draw after the other: together they would take many times the memory of the table.
+    """
     pools = held.resampling.pools
     rows = np.unique(np.concatenate([pool.rows for pool in pools]))
-    number = int(np.clip(_MOST_ROWS // len(rows), _FEWEST_DRAWS, _DRAWS))
-    return [_row_draw(held, _bootstrap_counts(dataset, rows, rng)) for _ in range(number)]
+    for _ in range(_number_of_draws(len(rows))):
+        yield _row_draw(held, _bootstrap_counts(dataset, rows, rng))
+
+
+def _number_of_draws(rows: int) -> int:
+    return int(np.clip(_MOST_ROWS // max(1, rows), _FEWEST_DRAWS, _DRAWS))
+
+
+def interval_work(plan: Plan) -> int:
+    """The rows that are scored for the intervals of all objectives, in all draws together."""
+    drawn = [objective for objective in plan.objectives if uses_held_out_rows(objective)]
+    slow = [o for o in drawn if not all(metric.from_confusion for metric in metrics_of(o.loss) if not metric.of_model)]
+    resamplings = ResamplingPlan(plan.job.dataset, (each.estimate for each in slow), plan.seed)
+    pools = [resamplings.resampling(each.estimate, 0, 1.0, 0).pools for each in slow]
+    rows = [len(np.unique(np.concatenate([pool.rows for pool in own]))) for own in pools]
+    return sum(each * _number_of_draws(each) for each in rows)
 
 
 def _row_draw(held: HeldOut, times: Floats) -> _Draw:

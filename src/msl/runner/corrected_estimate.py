@@ -40,18 +40,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
-from msl.evaluate.drawn_losses import DrawnLosses
 from msl.evaluate.drawn_metrics import pools_of_models
+from msl.evaluate.drawn_units import Ranking, Tally, interval_of_loss
 from msl.evaluate.outcome import MetricFailed
 from msl.evaluate.resampling import can_halve
 from msl.runner.choose_winner import Candidate, Verdict
 from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
-from msl.runner.drawn_units import DrawnUnits, Ranking, Tally, interval_of_loss
-from msl.runner.judged_outputs import Judged, competing_models, finalists, judged_models
+from msl.runner.judged_outputs import DrawnChoice, competing_models, finalists, judged_models
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
+from msl.runner.stored_ensembles import Replay
 from msl.search.base import CONFIRMED
-from msl.space.spec import Estimate, Objective, metrics_of
+from msl.space.spec import OUTPUTS, Estimate, Objective, metrics_of
 from msl.store.store import Store
 
 #: A stream of random numbers, so that no two uses of one seed draw the same.
@@ -92,6 +92,9 @@ class Correction:
     """
 
     best: CorrectedEstimate | None = None
+    #: Of the ensemble that is used, whose choice was made anew in so many `ensemble_draws`.
+    ensemble: CorrectedEstimate | None = None
+    ensemble_draws: int = 0
     front: tuple[CorrectedEstimate, ...] = ()
     places: tuple[float, ...] = ()
     draws: int = 0
@@ -102,28 +105,51 @@ class Correction:
     why: str = ""
 
 
-def correct_estimate(
-    plan: Plan,
-    store: Store,
-    found: SearchResult,
-    verdict: Verdict,
-    winner: Candidate,
-    halves: Mapping[Estimate, HeldOut] = MappingProxyType({}),
-    looks: int = 1,
-) -> Correction:
-    """The corrected estimate of a search and its winner; `halves` has outputs of the winner by halved fits, and `looks`
-    are the runs on the table among which somebody may choose."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Competition:
+    """The models of a run that can be chosen again; `why` there is no such choice, and how many models have no outputs
+    (`unkept`)."""
+
+    choice: DrawnChoice | None = None
+    unkept: int = 0
+    why: str = ""
+
+
+def competition(plan: Plan, store: Store, found: SearchResult) -> Competition:
+    """What the stored outputs of a run allow."""
     reason = _why_not(plan)
     if reason:
-        return Correction(why=reason)
+        return Competition(why=reason)
     judged = judged_models(plan, store, found)
     wanted = sum(not one.bound and one.failure is None for _, one in found.evaluator.compared.values())
     unkept = wanted - sum(map(len, judged.values()))
     first = competing_models(judged)
-    if not any(each.model == winner.model for each in first):
-        return Correction(unkept=unkept, why=_WITHOUT_WINNER if first else _WITHOUT_OUTPUTS)
+    if not first:
+        return Competition(unkept=unkept, why=_WITHOUT_OUTPUTS)
     try:
-        return _Choice(plan, first, finalists(found, judged), halves, looks).corrected(found, verdict, winner, unkept)
+        return Competition(DrawnChoice(plan, first, finalists(found, judged)), unkept)
+    except MetricFailed as reason:
+        return Competition(unkept=unkept, why=str(reason))
+
+
+def correct_estimate(
+    found: SearchResult,
+    verdict: Verdict,
+    winner: Candidate,
+    among: Competition,
+    halves: Mapping[Estimate, HeldOut] = MappingProxyType({}),
+    looks: int = 1,
+    ensemble: Replay | None = None,
+) -> Correction:
+    """The corrected estimate of a search and its winner, and of an `ensemble` that was chosen anew in draws; `halves`
+    has outputs of the winner by halved fits, and `looks` are the runs on the table among which somebody may choose."""
+    choice, unkept = among.choice, among.unkept
+    if choice is None:
+        return Correction(unkept=unkept, why=among.why)
+    if winner.model not in choice.models:
+        return Correction(unkept=unkept, why=_WITHOUT_WINNER)
+    try:
+        return _Correcting(choice, halves, looks, ensemble).corrected(found, verdict, winner, unkept)
     except MetricFailed as reason:  # a metric of the user's may not be made for every draw of the rows
         return Correction(unkept=unkept, why=f"on rows that were drawn, {reason}")
 
@@ -153,168 +179,116 @@ def _why_not(plan: Plan) -> str:
 # --- the choice, again in each draw -----------------------------------------------------------------------------------
 
 
-class _Choice:
-    """The choice among models on the rows of a draw, as the run has chosen on all rows."""
+class _Correcting:
+    """Repeats the choice in each draw, and judges what is chosen."""
 
     def __init__(
         self,
-        plan: Plan,
-        judged: Sequence[Judged],
-        confirmed: Sequence[Sequence[Judged]],
+        among: DrawnChoice,
         halves: Mapping[Estimate, HeldOut],
         looks: int = 1,
+        ensemble: Replay | None = None,
     ) -> None:
-        self._plan, self._halves, self._looks, self._winner = plan, halves, looks, 0
-        drawn = [objective for objective in plan.objectives if uses_held_out_rows(objective)]
-        estimates = list(dict.fromkeys(objective.estimate for objective in drawn))
-        everything = [*judged, *(one for own in confirmed for one in own)]
-        self._kept = {one.evaluation.key for one in everything}
-        scored = [pool.rows for one in everything for each in estimates for pool in one.held[each].resampling.pools]
-        self.rows = np.unique(np.concatenate([np.unique(each) for each in _distinct(scored)]))
-        self.units = DrawnUnits.of(plan, self.rows)
-        most = max(2, _MOST_PRODUCTS // (_FEWEST_DRAWS * len(self.rows)))
-        self.left_aside = max(0, len(judged) - most)
-        kept = sorted(judged[:most], key=lambda one: (one.evaluation.complexity, one.evaluation.losses))
-        self.models = [one.model for one in kept]
-        self._first = [self._losses(place, [[one] for one in kept]) for place in range(len(plan.objectives))]
-        self._second: list[DrawnLosses] = []
-        self._final_of = np.full(len(kept), -1)
-        if confirmed:
-            self._second = [self._losses(place, confirmed) for place in range(len(plan.objectives))]
-            places = {model: place for place, model in enumerate(self.models)}
-            for number, own in enumerate(confirmed):
-                if own[0].model in places:
-                    self._final_of[places[own[0].model]] = number
-        self._top = len(confirmed)
-        ones = np.ones((1, len(self.rows)), dtype=np.float32)
-        everyone = np.arange(len(self.models))
-        whole = [one.values(everyone, ones)[:, 0] for one in self._first]
-        if self._second:
-            finals = np.arange(len(confirmed))
-            whole = [
-                np.concatenate([a, b.values(finals, ones)[:, 0]]) for a, b in zip(whole, self._second, strict=True)
-            ]
-        #: The losses of each model on all rows, by objective; those of the confirmed ones follow.
-        self.whole = np.array(whole)
-
-    def _losses(self, place: int, repeated: Sequence[Sequence[Judged]]) -> DrawnLosses:
-        """One objective of models, each with the evaluations whose mean it is."""
-        plan, objective = self._plan, self._plan.objectives[place]
-        dataset = plan.job.dataset
-        metrics = metrics_of(objective.loss)
-        fixed = {
-            metric.name: np.array([_metric_value(own, metric.name, objective.estimate) for own in repeated])
-            for metric in metrics
-            if metric.of_model or not uses_held_out_rows(objective)
-        }
-        scales = {}
-        pools = []
-        if uses_held_out_rows(objective):
-            number = len(repeated[0])
-            for turn in range(number):
-                held = [own[turn].held[objective.estimate] for own in repeated]
-                pairs = [(one.resampling, one.outputs) for one in held]
-                pools += pools_of_models(self.rows, dataset.y, dataset.n_classes, pairs, 1.0 / number)
-            for metric in metrics:
-                if metric.relative_to is not None:
-                    plain = DrawnLosses.of_metric(metric, pools)
-                    everyone = np.arange(len(repeated))
-                    values = plain.values(everyone, np.ones((1, len(self.rows)), dtype=np.float32))[:, 0]
-                    told = np.array([_metric_value(own, metric.name, objective.estimate) for own in repeated])
-                    scales[metric.name] = np.divide(told, values, out=np.ones(len(values)), where=values != 0.0)
-        return DrawnLosses(objective, pools, fixed, scales)
+        self._among, self._plan, self._halves, self._looks, self._winner = among, among.plan, halves, looks, 0
+        self._ensemble = ensemble
 
     # --- what the draws say ---
 
     def corrected(self, found: SearchResult, verdict: Verdict, winner: Candidate, unkept: int) -> Correction:
         """The corrected estimates of the winner and of the points of the front."""
-        places = {model: place for place, model in enumerate(self.models)}
+        places = {model: place for place, model in enumerate(self._among.models)}
         points = [one for one in verdict.front if one.model in places] if len(self._plan.objectives) > 1 else []
         wanted = [winner, *points] if winner.model in places else []
         if not wanted:
             return Correction(unkept=unkept, why=_WITHOUT_WINNER)
         self._winner = places[winner.model]
-        targets = [self._place(places[one.model]) for one in wanted]
-        ranking = Ranking(min(MOST_PLACES, len(self.models)))
+        targets = [self._among.place(places[one.model]) for one in wanted]
+        ranking = Ranking(min(MOST_PLACES, len(self._among.models)))
         draws, tallies, chosen = self._draw(targets, ranking)
-        estimates = [self._estimate(own, target) for own, target in zip(tallies, targets, strict=True)]
+        estimates = [self._estimate(dict(enumerate(own)), target) for own, target in zip(tallies, targets, strict=True)]
         if estimates[0] is None:
             return Correction(unkept=unkept, why="too few rows: the objectives cannot be computed on those left out")
+        replay = self._ensemble
         return Correction(
             best=estimates[0],
+            ensemble=None if replay is None else self._of_ensemble(replay, estimates[0]),
+            ensemble_draws=0 if replay is None else len(replay.units),
             front=tuple(one for one in estimates[1:] if one is not None) if len(points) == len(verdict.front) else (),
             places=ranking.values(self._plan.objectives[0].minimize),
             draws=draws,
-            models=len(self.models),
+            models=len(self._among.models),
             chosen=chosen,
             unkept=unkept,
             notes=tuple(self._notes(found, verdict, unkept, estimates[0])),
         )
 
-    def _place(self, model: int) -> int:
-        """The place of a model among the losses on all rows: that of its means if it was confirmed."""
-        final = int(self._final_of[model])
-        return model if final < 0 else len(self.models) + final
+    def _of_ensemble(self, replay: Replay, alone: CorrectedEstimate) -> CorrectedEstimate | None:
+        """The estimates of an ensemble: those of the single model, which has more draws, and the mean differences from
+        it in the draws in which both were chosen."""
+        among = self._among
+        units = replay.units
+        absent = (units[:, among.units.of_row] == 0.0).astype(np.float32)
+        numbers = np.arange(len(units))
+        places = [
+            place
+            for place, objective in enumerate(self._plan.objectives)
+            if objective.estimate == self._plan.objectives[replay.objective].estimate
+            and not any(each.of_model or each.relative_to is not None for each in metrics_of(objective.loss))
+        ]
+        tallies = {}
+        for place in places:
+            losses = among.first[place].of_other_outputs(0, replay.outputs)
+            tally = tallies[place] = Tally(units.shape[1], len(among.rows))
+            for draw in numbers:
+                tally.pull += losses.influence(int(draw)) * absent[draw]
+                tally.left_out.append(float(losses.values(numbers[draw : draw + 1], absent[draw : draw + 1])[0, 0]))
+            whole = losses.values(numbers, np.ones((1, len(among.rows)), dtype=np.float32))[:, 0]
+            tally.whole += whole.tolist()
+            tally.with_choice += whole @ units
+            tally.times += units.sum(axis=0)
+            tally.absent += absent.sum(axis=0)
+        names = self._plan.objective_names()
+        sign = 1.0 if self._plan.objectives[replay.objective].minimize else -1.0
+        shift = sign * alone.objectives[names[replay.objective]] - replay.mean(replay.alone)
+        tallies[replay.objective].left_out = (np.array(tallies[replay.objective].left_out) + shift).tolist()
+        return self._estimate(tallies)
 
     def _draw(self, targets: Sequence[int], ranking: Ranking) -> tuple[int, list[list[Tally]], int]:
         """Draws and chooses; returns the number of draws, the tallies of each target, and how many were chosen."""
-        n_rows, n_units = len(self.rows), len(self.units.strata)
-        is_quick = all(one.is_quick for one in (*self._first, *self._second))
+        n_rows, n_units = len(self._among.rows), len(self._among.units.strata)
+        is_quick = all(one.is_quick for one in (*self._among.first, *self._among.second))
         most: float = _MOST_PRODUCTS
         if not is_quick:
             limit = self._plan.spec.budget.time
             most = _MOST_SLOW_PRODUCTS if limit is None else min(_MOST_SLOW_PRODUCTS, _SLOW_PER_SECOND * limit)
-        draws = int(np.clip(most // (n_rows * len(self.models)), _FEWEST_DRAWS, _DRAWS))
-        prunes = not is_quick and len(self._first) == 1
+        draws = int(np.clip(most // (n_rows * len(self._among.models)), _FEWEST_DRAWS, _DRAWS))
+        prunes = not is_quick and len(self._among.first) == 1
         rng = np.random.default_rng([self._plan.seed, _DRAWS_STREAM])
-        tallies = [[Tally(n_units, n_rows) for _ in self._first] for _ in targets]
-        everyone = contenders = np.arange(len(self.models))
+        tallies = [[Tally(n_units, n_rows) for _ in self._among.first] for _ in targets]
+        everyone = contenders = np.arange(len(self._among.models))
         chosen: set[int] = set()
         pulls: dict[tuple[int, int], Floats] = {}
         done = 0
         while done < draws:
             count = min(draws - done, max(1, _AT_ONCE // n_rows), _FIRST_DRAWS if prunes and not done else draws)
-            units = self.units.draw(count, rng)
-            times = units[:, self.units.of_row]
-            inside = np.full((len(self._first), len(everyone), count), np.inf)
-            for losses, one in zip(inside, self._first, strict=True):
+            units = self._among.units.draw(count, rng)
+            times = units[:, self._among.units.of_row]
+            inside = np.full((len(self._among.first), len(everyone), count), np.inf)
+            for losses, one in zip(inside, self._among.first, strict=True):
                 values = one.values(contenders, times)
                 losses[contenders] = np.where(np.isnan(values), np.inf, values)
-            finals = np.array([one.values(np.arange(self._top), times) for one in self._second])
+            finals = np.array([one.values(np.arange(self._among.top), times) for one in self._among.second])
             if prunes and not done:
                 contenders = _near_the_best(inside[0])
             absent = (times == 0.0).astype(np.float32)
             for target, own in zip(targets, tallies, strict=True):
-                picked = self._pick(inside, finals, target)
+                picked = self._among.pick(inside, finals, target)
                 chosen.update(picked.tolist())
                 self._add(own, picked, units, absent, pulls)
-            if len(self._first) == 1 and not self._top:
-                ranking.add(inside[0], absent, self._first[0])
+            if len(self._among.first) == 1 and not self._among.top:
+                ranking.add(inside[0], absent, self._among.first[0])
             done += count
         return draws, tallies, len(chosen)
-
-    def _pick(self, inside: Floats, finals: Floats, target: int) -> NDArray[np.intp]:
-        """The place of the model that is chosen in each draw; the simplest comes first and wins ties."""
-        n_objectives = len(inside)
-        scale = np.array([np.ptp(one[np.isfinite(one)]) or 1.0 for one in self.whole])[:, np.newaxis, np.newaxis]
-        goal = self.whole[:, target][:, np.newaxis, np.newaxis]
-
-        def rank(losses: Floats) -> Floats:
-            """One number to choose by: of several objectives, how far the worst one is from the point of the front."""
-            return np.asarray(losses[0] if n_objectives == 1 else ((losses - goal) / scale).max(axis=0))
-
-        first = rank(inside)
-        if not self._top:
-            return np.asarray(first.argmin(axis=0))
-        second = np.where(np.isnan(finals), np.inf, finals)
-        ranks = rank(second)
-        listed = np.argsort(first, axis=0, kind="stable")[: self._top]
-        columns = np.arange(first.shape[1])
-        final = self._final_of[listed]
-        value = np.where(final >= 0, ranks[np.maximum(final, 0), columns], np.take_along_axis(first, listed, axis=0))
-        best = value.argmin(axis=0)
-        model, number = listed[best, columns], final[best, columns]
-        return np.asarray(np.where(number >= 0, len(self.models) + number, model))
 
     def _add(
         self,
@@ -328,33 +302,28 @@ class _Choice:
         for number, tally in enumerate(tallies):
             left_out = np.full(len(picked), np.nan)
             for place in np.unique(picked):
-                losses, index = self._losses_of(number, int(place))
+                losses, index = self._among.losses_of(number, int(place))
                 where = np.flatnonzero(picked == place)
                 left_out[where] = losses.values(np.array([index]), absent[where])[0]
                 if (number, int(place)) not in pulls:
                     pulls[number, int(place)] = losses.influence(index)
                 tally.pull += pulls[number, int(place)] * absent[where].sum(axis=0)
-            whole = self.whole[number][picked]
+            whole = self._among.whole[number][picked]
             tally.left_out += left_out.tolist()
             tally.whole += whole.tolist()
             tally.with_choice += whole @ units
             tally.times += units.sum(axis=0)
             tally.absent += absent.sum(axis=0)
 
-    def _losses_of(self, objective: int, place: int) -> tuple[DrawnLosses, int]:
-        if place < len(self.models):
-            return self._first[objective], place
-        return self._second[objective], place - len(self.models)
-
     # --- from draws to an estimate ---
 
-    def _estimate(self, tallies: Sequence[Tally], target: int) -> CorrectedEstimate | None:
-        """The estimate of what the choice of the model in this place is worth."""
+    def _estimate(self, tallies: Mapping[int, Tally], target: int | None = None) -> CorrectedEstimate | None:
+        """The estimates of the objectives in these places, for the choice of the model in the place `target`."""
         values: dict[str, float] = {}
         intervals: dict[str, tuple[float, float]] = {}
         of_runs: dict[str, tuple[float, float]] = {}
-        pairs = zip(self._plan.objective_names(), self._plan.objectives, tallies, strict=True)
-        for place, (name, objective, tally) in enumerate(pairs):
+        for place, tally in tallies.items():
+            name, objective = self._plan.objective_names()[place], self._plan.objectives[place]
             left_out = np.array(tally.left_out)
             known = np.isfinite(left_out)
             if not known.any():
@@ -362,20 +331,19 @@ class _Choice:
             value = float(left_out[known].mean())
             sign = 1.0 if objective.minimize else -1.0
             values[name] = sign * value
-            if self._first[place].is_drawn:
-                losses, index = self._losses_of(place, target)
-                alone = float(np.square(self.units.centred(self.units.sums(losses.influence(index)))).sum())
+            if self._among.first[place].is_drawn:
+                alone = 0.0 if target is None else self._variance_alone(place, target)
                 error = self._standard_error(tally, self._share_of_training(objective), alone)
-                smallest = np.bincount(self._plan.job.dataset.y[self.rows]).min() if self._is_classified else 0
-                rows = len(np.unique(self.units.strata)) * int(smallest) or len(self.units.strata)
+                smallest = np.bincount(self._plan.job.dataset.y[self._among.rows]).min() if self._is_classified else 0
+                rows = len(np.unique(self._among.units.strata)) * int(smallest) or len(self._among.units.strata)
                 for found, looks in ((intervals, 1), (of_runs, self._looks)):
-                    low, high = interval_of_loss(value, error, self._first[place].bounds, rows, looks)
+                    low, high = interval_of_loss(value, error, self._among.first[place].bounds, rows, looks)
                     found[name] = (low, high) if objective.minimize else (-high, -low)
         return CorrectedEstimate(values, intervals, of_runs if self._looks > 1 else {})
 
     @property
     def _is_classified(self) -> bool:
-        return bool(self._plan.job.dataset.n_classes) and bool(self.units.strata.any())
+        return bool(self._plan.job.dataset.n_classes) and bool(self._among.units.strata.any())
 
     def _share_of_training(self, objective: Objective) -> float:
         """The share of the variance of what a unit adds that is about which rows the winner was fitted on."""
@@ -396,19 +364,24 @@ class _Choice:
             (replace(held.resampling, pools=(replace(pool, share=1.0),)), (outputs,))
             for pool, outputs in zip(pools, held.outputs, strict=True)
         ]
-        given = pools_of_models(self.rows, dataset.y, dataset.n_classes, pairs)
+        given = pools_of_models(self._among.rows, dataset.y, dataset.n_classes, pairs)
         place = self._plan.objectives.index(objective)
-        of_halves = self._first[place].of_other_outputs(self._winner, given)
-        return [self.units.centred(self.units.sums(of_halves.influence(number))) for number in (0, 1)]
+        of_halves = self._among.first[place].of_other_outputs(self._winner, given)
+        return [self._among.units.centred(self._among.units.sums(of_halves.influence(number))) for number in (0, 1)]
+
+    def _variance_alone(self, objective: int, place: int) -> float:
+        """The variance of the loss of one model that was not chosen, if its rows are independent."""
+        losses, index = self._among.losses_of(objective, place)
+        return float(np.square(self._among.units.centred(self._among.units.sums(losses.influence(index)))).sum())
 
     def _standard_error(self, tally: Tally, share_of_training: float, alone: float) -> float:
         """By the delta method: what each unit adds to the losses, and to the choice; see the text on top. `alone` is
-        the variance of the estimate of one model that was not chosen."""
+        the variance for the winner alone."""
         draws = len(tally.whole)
         own = np.divide(tally.pull, tally.absent, out=np.zeros(len(tally.pull)), where=tally.absent > 0.0)
-        direct = self.units.centred(self.units.sums(own))
+        direct = self._among.units.centred(self._among.units.sums(own))
         middle = float(np.mean(tally.whole))
-        by_choice = self.units.centred((tally.with_choice - middle * tally.times) / draws)
+        by_choice = self._among.units.centred((tally.with_choice - middle * tally.times) / draws)
         # Draws are few: their noise alone makes covariances with so many units.
         noise = len(direct) / draws * float(np.var(tally.whole))
         least = float(np.square(direct).sum())
@@ -424,17 +397,18 @@ class _Choice:
         population = self._plan.job.dataset.population
         if any(can_halve(one, population) and one not in self._halves for one in drawn):
             yield "the interval is wide, because how much depends on the training rows was not measured"
-        if self._plan.spec.ensemble is not None:
+        call = self._plan.spec.ensemble
+        if call is not None and call.capabilities.members != OUTPUTS:
             yield "it is about the best model alone: the choice of the members of an ensemble is not repeated"
         cut = sum(one.bound for _, one in found.evaluator.evaluated.values())
         if cut:
             yield f"{_models(cut)} cut short count as never chosen"
         if unkept:
             yield f"{_models(unkept)} without outputs in the store count as never chosen{self._lost(found, estimate)}"
-        if self.left_aside:
-            yield f"only the best {len(self.models)} models can be chosen, because the table is large"
-        if self.units.words:
-            yield self.units.words
+        if self._among.left_aside:
+            yield f"only the best {len(self._among.models)} models can be chosen, because the table is large"
+        if self._among.units.words:
+            yield self._among.units.words
 
     def _lost(self, found: SearchResult, estimate: CorrectedEstimate) -> str:
         """How near the best of the models without outputs has come: one far behind would not have been chosen."""
@@ -442,30 +416,18 @@ class _Choice:
         losses = [
             one.losses[0]
             for key, (_, one) in found.evaluator.compared.items()
-            if key not in self._kept and not one.bound and one.failure is None and one.inputs.repeat == 0
+            if key not in self._among.keys and not one.bound and one.failure is None and one.inputs.repeat == 0
         ]
         low, high = estimate.interval.get(name, (0.0, 0.0))
         if len(self._plan.objectives) > 1 or not losses or not high > low:
             return ""
-        behind = (min(losses) - self.whole[0][self._winner]) / ((high - low) / 3.92)
+        behind = (min(losses) - self._among.whole[0][self._winner]) / ((high - low) / 3.92)
         word = "loss" if objective.minimize else "score"
         return f": the best {word} of theirs is {behind:.1f} standard errors behind that of the best model"
 
 
 def _models(count: int) -> str:
     return "1 model" if count == 1 else f"{count:,} models"
-
-
-def _distinct(arrays: Sequence[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
-    """Each array object once: models on the same splits share them."""
-    return list({id(one): one for one in arrays}.values())
-
-
-def _metric_value(own: Sequence[Judged], name: str, estimate: Estimate) -> float:
-    """A metric of a model as it was stored, in the mean over its evaluations."""
-    named = f"{name} by {estimate.name}"
-    values = [one.evaluation.metrics.get(named, one.evaluation.metrics.get(name, np.nan)) for one in own]
-    return float(np.mean(values))
 
 
 def _near_the_best(losses: Floats) -> NDArray[np.intp]:
@@ -497,6 +459,11 @@ def correction_to_record(correction: Correction) -> dict[str, Any]:
         return {"why": correction.why, "unkept": correction.unkept}
     return {
         **_to_record(correction.best),
+        **(
+            {"ensemble": {**_to_record(correction.ensemble), "draws": correction.ensemble_draws}}
+            if correction.ensemble
+            else {}
+        ),
         **({"front": [_to_record(one) for one in correction.front]} if correction.front else {}),
         "draws": correction.draws,
         "models": correction.models,

@@ -13,7 +13,15 @@ import numpy as np
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
-from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor, as_probabilities, voted
+from msl.blocks.voting_ensemble import (
+    CommitteeClassifier,
+    CommitteeRegressor,
+    StackedCommitteeClassifier,
+    StackedCommitteeRegressor,
+    as_probabilities,
+    stack_columns,
+    voted,
+)
 from msl.evaluate.final_fits import COMMON_FOLDS, FitRequest, FittedModel
 from msl.evaluate.metrics import score
 from msl.evaluate.outcome import Failure, Outcome
@@ -23,8 +31,10 @@ from msl.runner.choose_members import (
     VoteEstimate,
     choose_members,
     choose_voting,
+    estimate_of_outputs,
     estimate_vote,
     make_members,
+    objectives_of_votes,
     row_metric,
     shortlist,
     vote_estimates,
@@ -38,9 +48,12 @@ from msl.runner.confidence_intervals import (
     requested_resampling,
     row_estimates,
 )
+from msl.runner.corrected_estimate import Competition
 from msl.runner.forecast import FinalCosts, TimeLimit, fit_factor
+from msl.runner.judged_outputs import DrawnChoice
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
+from msl.runner.stored_ensembles import Allowance, EnsembleChoice, Greedy, Replay, Stack, Stacked
 from msl.runner.trained_model import Trained, trained_model
 from msl.space.spec import Estimate
 from msl.space.values import Model
@@ -52,6 +65,7 @@ _MOST_TRIED = 5
 #: The share of the remaining time that the members of an ensemble may take, by prediction.
 _MEMBERS_SHARE = 0.8
 
+Committee = CommitteeClassifier | CommitteeRegressor | StackedCommitteeClassifier | StackedCommitteeRegressor
 #: The held-out outputs of models, by model and estimate.
 _Outputs = dict[tuple[Model, Estimate], tuple[Floats, ...]]
 
@@ -65,6 +79,8 @@ class Ensemble:
     why: str
     estimate: VoteEstimate | None = None
     test_outputs: Floats | None = None
+    #: The choice of the members in draws of the rows, if they were chosen by stored outputs.
+    replay: Replay | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,18 +105,31 @@ class Finished:
     halves: Mapping[Estimate, HeldOut] = field(default_factory=dict)
 
 
+_NOTHING_KEPT = Competition(why="no outputs are kept")
+
+
 def finish(
-    plan: Plan, found: SearchResult, verdict: Verdict, tasks: FinalTasks, test_rows: Floats | None = None
+    plan: Plan,
+    found: SearchResult,
+    verdict: Verdict,
+    tasks: FinalTasks,
+    test_rows: Floats | None = None,
+    among: Competition = _NOTHING_KEPT,
 ) -> Finished | Failure | None:
-    """Finishes a run. Returns None if the search has no winner, and a failure if no model can be fitted on all rows."""
+    """Finishes a run. Returns None if the search has no winner, and a failure if no model can be fitted on all rows.
+
+    `among` are the models whose outputs are kept.
+    """
     if verdict.best is None:
         return None
-    return _Finish(plan, found, tasks, test_rows).finish(verdict.best)
+    return _Finish(plan, found, tasks, test_rows, among).finish(verdict.best)
 
 
 class _Finish:
-    def __init__(self, plan: Plan, found: SearchResult, tasks: FinalTasks, test_rows: Floats | None) -> None:
-        self._plan, self._found, self._tasks, self._test_rows = plan, found, tasks, test_rows
+    def __init__(
+        self, plan: Plan, found: SearchResult, tasks: FinalTasks, test_rows: Floats | None, among: Competition
+    ) -> None:
+        self._plan, self._found, self._tasks, self._test_rows, self._among = plan, found, tasks, test_rows, among
         self._outputs: _Outputs = {}
         self._fitted: dict[Model, FittedModel] = {}
         self._failures: list[Failure] = []
@@ -110,7 +139,8 @@ class _Finish:
         plan = self._plan
         listed = Shortlist(())
         if self._found.ending != "interrupted":  # whoever stops a run should only wait for its best model
-            listed = self._affordable(shortlist(plan, self._found))
+            listed = shortlist(plan, self._found)
+            listed = listed if listed.combine is not None else self._affordable(listed)
         winner = self._fit_winner(best, listed)
         if winner is None:
             return self._failures[0]
@@ -132,9 +162,10 @@ class _Finish:
         """Fits the best model that can be fitted on all rows, and computes the outputs of members at the same time."""
         others = [one for one in ranked_candidates(self._plan, self._found) if one.model != best.model]
         for candidate in [best, *others][:_MOST_TRIED]:
-            of_votes = vote_estimates(self._plan) if len(listed.candidates) > 1 else []
+            is_known = listed.combine is not None
+            of_votes = vote_estimates(self._plan) if len(listed.candidates) > 1 and not is_known else []
             wanted = [(candidate.model, estimate) for estimate in [*row_estimates(self._plan), *of_votes]]
-            if not listed.is_choice:
+            if not listed.is_choice and not is_known:
                 wanted += self._outputs_of_members(listed.candidates)
             self._run_tasks([FitRequest(candidate.model, self._test_rows)], wanted, candidate)
             if candidate.model in self._fitted:
@@ -193,6 +224,8 @@ class _Finish:
 
     def _ensemble(self, listed: Shortlist, winner: Candidate) -> Ensemble | None:
         """The ensemble that the spec asks for, with its members fitted if it is used."""
+        if listed.combine is not None:
+            return self._stored_ensemble(listed, listed.combine, winner)
         chosen = self._choose(listed, winner) if listed.is_choice else list(listed.candidates)
         always = self._plan.spec.ensemble is not None and bool(self._plan.spec.ensemble["always"])
         self._run_tasks([], self._outputs_of_members(chosen), winner)
@@ -202,14 +235,87 @@ class _Finish:
         ensemble = self._compare_with_winner(chosen, winner, always)
         if not ensemble.is_used:
             return ensemble
-        models = dict.fromkeys(one.model for one in ensemble.members.candidates)
-        self._run_tasks([FitRequest(m, self._test_rows) for m in models if m not in self._fitted], [], winner, needed=0)
+        self._fit_members(ensemble.members, winner)
         fitted = [one for one in chosen if one.model in self._fitted]
         if len(fitted) < len(chosen) or ensemble.estimate is None:  # no time for the others, or they cannot be fitted
             ensemble = (
                 self._compare_with_winner(fitted, winner, always) if len(fitted) > 1 else self._no_ensemble(winner)
             )
         return self._with_test_outputs(ensemble) if ensemble.is_used else ensemble
+
+    def _fit_members(self, members: EnsembleMembers, winner: Candidate) -> None:
+        models = dict.fromkeys(one.model for one in members.candidates)
+        self._run_tasks([FitRequest(m, self._test_rows) for m in models if m not in self._fitted], [], winner, needed=0)
+
+    def _stored_ensemble(self, listed: Shortlist, combine: Greedy | Stack, winner: Candidate) -> Ensemble:
+        """The ensemble that is chosen by stored outputs, with its members fitted if it is used."""
+        alone = EnsembleMembers((winner,), (1.0,))
+        choice = self._among.choice
+        if choice is None or winner.model not in choice.models:
+            return Ensemble(alone, False, f"nothing to choose members by: {self._among.why or 'its outputs are gone'}")
+        if not objectives_of_votes(self._plan):
+            return Ensemble(alone, False, "no objective can be computed for an ensemble from outputs that are kept")
+        ensemble = self._choose_stored(listed.candidates, combine, winner, choice)
+        if not ensemble.is_used:
+            return ensemble
+        self._fit_members(ensemble.members, winner)
+        fitted = [one for one in listed.candidates if one.model in self._fitted]
+        if any(one not in fitted for one in ensemble.members.candidates):  # no time for them, or they cannot be fitted
+            ensemble = self._choose_stored(fitted, combine, winner, choice)
+        return self._with_test_outputs(ensemble) if ensemble.is_used else ensemble
+
+    def _choose_stored(
+        self, listed: Sequence[Candidate], combine: Greedy | Stack, winner: Candidate, among: DrawnChoice
+    ) -> Ensemble:
+        """The members among these candidates, and whether they are better than the winner on rows left out."""
+        plan, tasks = self._plan, self._tasks
+        always = plan.spec.ensemble is not None and bool(plan.spec.ensemble["always"])
+        name, objective = objectives_of_votes(plan)[0]
+        seconds = {one.model: 0.0 if one.model in self._fitted else tasks.costs.of_fit(one.model) for one in listed}
+        allowance = Allowance(seconds, tasks.limit.left * tasks.width * _MEMBERS_SHARE)
+        place = plan.objectives.index(objective)
+        choice = EnsembleChoice(
+            among, place, [one.model for one in listed], allowance, lambda gives: choose_voting(plan, gives)
+        )
+        if len(choice.models) < 2:
+            return self._no_ensemble(winner)
+        models, combined = choice.combined(combine)
+        by_model = {one.model: one for one in listed}
+        members = EnsembleMembers(
+            tuple(by_model[model] for model, weight in zip(models, combined.weights, strict=True) if weight),
+            tuple(float(weight) for weight in combined.weights if weight),
+            choice.voting,
+            combined.final if isinstance(combined, Stacked) else None,
+        )
+        if len(members.candidates) < 2:
+            return Ensemble(members, False, "no other model makes it better on the rows held out")
+        replay = choice.replay(combine, plan.spec.budget.time)
+        estimate = self._stored_estimate(members, choice, combine, winner)
+        sign = 1.0 if objective.minimize else -1.0
+        both = f"{name} {sign * replay.mean(replay.left_out):.4g} against {sign * replay.mean(replay.alone):.4g}"
+        is_better = replay.ahead > 0.0
+        why = f"better than the best model alone where both are chosen anew and judged on rows left out, {both}"
+        if not is_better:
+            why = f"{len(members.candidates)} models together are not better on rows left out, {both}"
+        return Ensemble(members, is_better or always, _ALWAYS if always else why, estimate, replay=replay)
+
+    def _stored_estimate(
+        self, members: EnsembleMembers, choice: EnsembleChoice, combine: Greedy | Stack, winner: Candidate
+    ) -> VoteEstimate:
+        """The estimate of an ensemble on the rows that its members were judged on."""
+        if members.final is not None:
+            estimate = choice.estimate
+            splits = requested_resampling(self._plan, outputs_request(winner.model, estimate, members.candidates[0]))
+            stacked = HeldOut(splits, tuple(choice.judged_by_folds(combine)))
+            alone = HeldOut(splits, choice.held_out(members.candidates[0].model, estimate))
+            return estimate_of_outputs(self._plan, {estimate: stacked}, {estimate: alone})
+        estimates = vote_estimates(self._plan)
+        held = {}
+        for estimate in estimates:
+            splits = requested_resampling(self._plan, outputs_request(winner.model, estimate, members.candidates[0]))
+            held[estimate] = [HeldOut(splits, choice.held_out(one.model, estimate)) for one in members.candidates]
+        best = {estimate: each[0] for estimate, each in held.items()}
+        return estimate_vote(self._plan, members, held, best)
 
     def _has_outputs(self, candidate: Candidate) -> bool:
         return all((candidate.model, estimate) in self._outputs for estimate in vote_estimates(self._plan))
@@ -271,9 +377,13 @@ class _Finish:
         fitted = self._fitted.get(candidate.model)
         return fitted is None or fitted.gives_probabilities
 
-    def _committee(self, members: EnsembleMembers) -> CommitteeClassifier | CommitteeRegressor:
+    def _committee(self, members: EnsembleMembers) -> Committee:
         fitted = [self._fitted[one.model] for one in members.candidates]
         n_classes = self._plan.job.dataset.n_classes
+        if members.final is not None:
+            stacked = StackedCommitteeClassifier if n_classes else StackedCommitteeRegressor
+            gives = [one.gives_probabilities for one in fitted]
+            return stacked.of_fitted([one.estimator for one in fitted], members.final, n_classes, gives)
         kind = CommitteeClassifier if n_classes else CommitteeRegressor
         gives = [one.gives_probabilities for one in fitted]
         return kind.of_fitted([one.estimator for one in fitted], members.weights, members.voting, n_classes, gives)
@@ -288,8 +398,11 @@ class _Finish:
         if members.voting == "soft" and n_classes:
             gives = [one.gives_probabilities for one in fitted]
             outputs = [as_probabilities(*each) for each in zip(outputs, gives, strict=True)]
-        vote = voted(outputs, members.weights, n_classes, members.voting)
-        return Ensemble(members, True, ensemble.why, ensemble.estimate, vote)
+        if members.final is not None:
+            vote = members.final.outputs(stack_columns(outputs))
+        else:
+            vote = voted(outputs, members.weights, n_classes, members.voting)
+        return replace(ensemble, test_outputs=vote)
 
 
 _ALWAYS = "the spec says `always = true`"
@@ -347,6 +460,11 @@ class FinalTasks:
                 self._executor.abandon(list(running))
                 for future in list(running):
                     found[running.pop(future)] = _outcome(future)
+
+    @property
+    def width(self) -> int:
+        """The number of tasks that run at once."""
+        return self._executor.width
 
     def affordable(self, candidates: Sequence[Candidate], share: float = 1.0) -> list[Candidate]:
         """The candidates that can be members within a share of the time that is left, by prediction.

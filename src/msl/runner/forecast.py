@@ -18,11 +18,13 @@ from msl.diagnostics.source import Source
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
 from msl.evaluate.resampling import ResamplingPlan, can_halve
 from msl.runner.baselines import baseline_digests, baseline_reserve
+from msl.runner.confidence_intervals import interval_work
 from msl.runner.plan import Plan
 from msl.runner.table_versions import EarlierTable, find_earlier_table
 from msl.runner.versions import CHAIN, changed_since
 from msl.space.membership import Membership, NotInSpace
 from msl.space.nodes import blocks_in
+from msl.space.spec import OUTPUTS
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation
 from msl.store.store import Store
@@ -217,8 +219,11 @@ def stage_evaluations(plan: Plan) -> list[int | None]:
 _FIT_OF_FOLDS, _FIT_OF_SPLIT = 0.5, 1.5
 #: Predicted times are multiplied by this: evaluations share fits through the cache, which the final fits do not.
 _SAFETY_FACTOR = 1.3
-#: How much of the budget is reserved for an ensemble at most, and for scoring, saving and the summary.
-_ENSEMBLE_SHARE, _CLOSING_SHARE, _CLOSING_SECONDS = 0.25, 0.02, 1.0
+#: How much of the budget is reserved for an ensemble at most, and for the corrected estimate, saving and the summary;
+#: where metrics of drawn rows take long, the corrected estimate may take a twentieth alone.
+_ENSEMBLE_SHARE, _CLOSING_SHARE, _SLOW_CLOSING_SHARE, _CLOSING_SECONDS = 0.25, 0.02, 0.06, 1.0
+#: The seconds for each row of each draw of an interval, of which an ensemble has a second one.
+_SECONDS_A_DRAWN_ROW = 1.5e-7
 #: The number of models that may become members if the spec does not say how many.
 _POOL = 25
 
@@ -238,6 +243,10 @@ class FinalCosts:
                 return evaluation * repeats
         return evaluation
 
+    def of_fit(self, model: Model) -> float:
+        """The seconds to fit a model on all rows."""
+        return _SAFETY_FACTOR * self._seconds.get(model, 0.0) * self._fit_factor
+
     def of_member(self, model: Model) -> float:
         """The seconds to compute the held-out outputs of a model and to fit it on all rows."""
         return _SAFETY_FACTOR * self._seconds.get(model, 0.0) * (1.0 + self._fit_factor)
@@ -250,7 +259,11 @@ class TimeReserve:
         self._budget, self._workers = plan.spec.budget.time, workers
         self._for_baselines = baseline_reserve(plan, workers) if plan.baselines else 0.0
         self._members = _most_members(plan)
+        call = plan.spec.ensemble
+        #: Whether members are chosen by outputs that the store keeps, so that they are fitted once.
+        self._chooses_stored = call is not None and call.capabilities.members == OUTPUTS
         self._factor = fit_factor(plan) if self._budget is not None else 1.0
+        self._closing = 0.0 if self._budget is None else closing_seconds(plan, self._budget)
         #: The fits on halves of the rows, for the corrected estimate.
         self._halves = 1.0 if has_halves(plan) else 0.0
         #: The losses of the best models so far (of the first objective), sorted, with the seconds of their evaluations.
@@ -274,10 +287,17 @@ class TimeReserve:
     def _needed(self, budget: float) -> float:
         best, *others = [seconds for _, seconds in self._best]
         both = 1.0 + self._factor  # held-out outputs, which take as long as the evaluation, and the fit on all rows
+        of_member = self._factor if self._chooses_stored else both
         of_best = best * ((max(1.0, self._factor) if self._workers > 1 else both) + self._halves)
-        of_others = min(sum(others) * both / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
-        closing = max(_CLOSING_SHARE * budget, _CLOSING_SECONDS)
-        return _SAFETY_FACTOR * of_best + of_others + self._for_baselines + closing
+        of_others = min(sum(others) * of_member / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
+        return _SAFETY_FACTOR * of_best + of_others + self._for_baselines + self._closing
+
+
+def closing_seconds(plan: Plan, budget: float) -> float:
+    """What follows the last fit: intervals, the corrected estimate, saving, the summary."""
+    work = interval_work(plan)
+    of_intervals = _SECONDS_A_DRAWN_ROW * work * (1 if plan.spec.ensemble is None else 2)
+    return max(_CLOSING_SECONDS, (_SLOW_CLOSING_SHARE if work else _CLOSING_SHARE) * budget) + of_intervals
 
 
 def fit_factor(plan: Plan) -> float:
@@ -297,8 +317,9 @@ def _most_members(plan: Plan) -> int:
     call = plan.spec.ensemble
     if call is None:
         return 0
-    top = dict(call.options).get("top")
-    return top if isinstance(top, int) else _POOL
+    options = dict(call.options)
+    most = options.get("top", options.get("max") if call.capabilities.members == OUTPUTS else None)
+    return most if isinstance(most, int) else _POOL
 
 
 # --- The time limit of a run, from its start to its last line of output. ----------------------------------------------

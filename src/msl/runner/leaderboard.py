@@ -17,6 +17,7 @@ import numpy as np
 from msl.blocks.base.block import Floats
 from msl.evaluate.drawn_losses import DrawnLosses
 from msl.evaluate.drawn_metrics import pools_of_models
+from msl.evaluate.drawn_units import DrawnUnits
 from msl.evaluate.metrics import score
 from msl.evaluate.outcome import MetricFailed, Outcome
 from msl.evaluate.splits import Split
@@ -25,7 +26,6 @@ from msl.runner.baselines import SAFETY, baseline_models, baseline_seconds
 from msl.runner.choose_winner import Candidate, ranked_candidates
 from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
 from msl.runner.corrected_estimate import MOST_PLACES, Correction
-from msl.runner.drawn_units import DrawnUnits
 from msl.runner.finish import FinalTasks
 from msl.runner.judged_outputs import judged_outputs
 from msl.runner.loop import SearchResult
@@ -294,7 +294,7 @@ def _spread_of_rows(plan: Plan, objective: Objective, one: _Judged, other: _Judg
     if any(metric.of_model or metric.relative_to is not None for metric in metrics_of(objective.loss)):
         return None
     rows = np.unique(np.concatenate([pool.rows for pool in one[1].resampling.pools]))
-    units, dataset = DrawnUnits.of(plan, rows), plan.job.dataset
+    units, dataset = DrawnUnits.of(plan.job.dataset, rows), plan.job.dataset
     pairs = [(held.resampling, held.outputs) for _, held in (one, other)]
     losses = DrawnLosses(objective, pools_of_models(rows, dataset.y, dataset.n_classes, pairs), {}, {})
     try:

@@ -12,6 +12,7 @@ from msl.blocks.base.row_weights import class_takes_weights
 from msl.check.strategies import closed_steps
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
+from msl.evaluate.evaluator import cache_bytes_for
 from msl.evaluate.kept_outputs import needed_outputs
 from msl.evaluate.metrics import load_metric
 from msl.record import record
@@ -22,7 +23,7 @@ from msl.space.best import without_best
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.condition_text import requirement_to_text
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, blocks_in, bottom_up
-from msl.space.spec import MODELS, Call, Metric, MetricLimit, Objective, Space, Spec, metrics_of
+from msl.space.spec import MODELS, OUTPUTS, Call, Metric, MetricLimit, Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, value_to_text
 from msl.space.values import BlockType, Model
 from msl.store.evaluation import KEY_FORMAT
@@ -60,7 +61,7 @@ class Plan:
         Not where every loss is needed: for an ensemble of the best models, and if another stage follows, which starts
         from the best models.
         """
-        votes = self.spec.ensemble is not None and self.spec.ensemble.capabilities.members == MODELS
+        votes = self.spec.ensemble is not None and self.spec.ensemble.capabilities.members in (MODELS, OUTPUTS)
         return not votes and stage == len(self.stages) - 1
 
     def objective_names(self) -> list[str]:
@@ -93,17 +94,17 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         points = tuple(point for point in given if point is not None)
         stages.append(Stage(strategy, options, search_space, start, reevaluates, points))
     limits = EvaluationLimits.of(spec.budget)
-    memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
+    cache_bytes = cache_bytes_for(table.X.nbytes) if cache_bytes is None else cache_bytes
     keeps = needed_outputs(spec.objectives, spec.ensemble is not None) if spec.budget.keeps_outputs else "nothing"
     job = Job(
         Dataset.of(table),
         spec.objectives,
         spec.seed,
         trusted,
-        limits=limits,
+        cache_bytes,
+        limits,
         keeps=keeps,
         required=spec.limits,
-        **memory,
     )
     search_limits = Limits(spec.budget.evaluations, _good_enough(spec))
     return Plan(spec, table, tuple(search_spaces), tuple(stages), search_limits, job, _digests(spec, table))
@@ -166,6 +167,7 @@ _LATER_OPTIONS: Mapping[str, Mapping[str, object]] = {
     "bootstrap632": {"balanced": False, "kernel": "constant"},
     "vote": {"distinct": True},
     "halving": {"resource": "rows"},
+    "auto": {"resource": None},
 }
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from math import isfinite
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +20,10 @@ from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Failure, WarningCapture
 from msl.report.run_facts import FailureGroup, best_models, failure_groups, failures_to_text
+from msl.report.run_facts import corrected_estimate as corrected_words
 from msl.report.search_importance import save_facts
 from msl.runner.choose_winner import choose_winner
-from msl.runner.corrected_estimate import correct_estimate
+from msl.runner.corrected_estimate import competition, correct_estimate
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish
 from msl.runner.forecast import StoredEvaluations, TimeLimit, find_stored_evaluations
 from msl.runner.leaderboard import compare_with_baselines, evaluate_baselines, leaderboard, seconds_of
@@ -135,9 +138,9 @@ class Result:
 
     @property
     def corrected(self) -> Mapping[str, float]:
-        """The objectives corrected for the choice of the best of many models; empty where that cannot be had."""
-        found: Mapping[str, float] = self.summary.get("corrected", {}).get("objectives", {})
-        return found
+        """The objectives of the final model, corrected for the choice of the best of many models or of the members of
+        an ensemble; empty where that cannot be had."""
+        return {name: value for name, value in corrected_words(self.summary).objectives.items() if value is not None}
 
     @property
     def test(self) -> Mapping[str, float]:
@@ -237,6 +240,8 @@ def run_plan(
                     save_rows(store.files, run, plan.table)
                     save_facts(store.files, run, plan.table.facts)
                 began(RunStart(run, resumed, stored))
+                if limit.seconds is not None and on != "inprocess":
+                    _import_ahead()
                 found = search(
                     plan,
                     store,
@@ -252,6 +257,11 @@ def run_plan(
                     limit = TimeLimit(limit.elapsed + min(limit.left, _AFTER_SIGTERM), limit.started)
                 tasks = FinalTasks(executor, limit, final_costs(plan, found), finishing)
                 return _finish_run(request, store, run, found, stored, tasks)
+
+
+def _import_ahead() -> None:
+    """Imports, while workers evaluate, what saves models: that takes seconds, which a run has not at its end."""
+    Thread(target=import_module, args=("skops.io",), daemon=True).start()
 
 
 @contextmanager
@@ -293,7 +303,8 @@ def _finish_run(
     plan, test = request.plan, request.test
     with WarningCapture() as capture:
         verdict = choose_winner(plan, found)
-        finished = finish(plan, found, verdict, tasks, None if test is None else test.X)
+        among = competition(plan, store, found)
+        finished = finish(plan, found, verdict, tasks, None if test is None else test.X, among)
         if isinstance(finished, Finished):
             save_trained(store.files, run, finished.used)
             if finished.best_alone is not None:
@@ -301,7 +312,9 @@ def _finish_run(
         correction, top, baselines = None, [], []
         ledger = read_ledger(plan, store, run, test)
         if isinstance(finished, Finished):
-            correction = correct_estimate(plan, store, found, verdict, finished.best, finished.halves, ledger.looks)
+            ensemble = finished.ensemble
+            replay = ensemble.replay if ensemble is not None and ensemble.is_used else None
+            correction = correct_estimate(found, verdict, finished.best, among, finished.halves, ledger.looks, replay)
             top = leaderboard(plan, store, found, correction)
             if plan.baselines and found.ending != "interrupted":
                 evaluated = evaluate_baselines(plan, store, run, tasks)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -23,6 +24,9 @@ _MANY_ROWS = 100_000
 _RARE = 2 / 3
 #: With more classes, target encoding makes too many columns: one for each class.
 _MOST_ENCODED_CLASSES = 10
+#: What libraries call the parameters of boosting, in the same order.
+_OF_LIGHTGBM = "learning_rate n_estimators num_leaves min_child_samples reg_lambda colsample_bytree".split()
+_OF_SKLEARN = "learning_rate max_iter max_leaf_nodes min_samples_leaf l2_regularization max_features".split()
 _METRIC_MEANINGS = {
     "auc": "how well the two classes are told apart, whatever the threshold",
     "ber": "the mean of the classes' error rates",
@@ -34,7 +38,6 @@ _METRIC_MEANINGS = {
 class Preset:
     """How much a first spec spends: what it says of the search, and for whom that is."""
 
-    evaluations: int
     budget: str
     has_ensemble: bool
     meaning: str
@@ -42,9 +45,9 @@ class Preset:
 
 #: By the words of `--preset`; each gives the text of a spec, which says the same to everybody who reads it.
 PRESETS = {
-    "quick": Preset(40, "time = 20s, each = 5s", False, "a first answer in 20 s"),
-    "good": Preset(300, "time = 2min, each = 20s", True, "2 minutes"),
-    "best": Preset(3_000, "time = 30min, each = 2min", True, "half an hour"),
+    "quick": Preset("time = 20s, each = 5s", False, "a first answer in 20 s"),
+    "good": Preset("time = 2min, each = 20s", True, "2 minutes"),
+    "best": Preset("time = 30min, each = 2min", True, "half an hour"),
 }
 USUAL_PRESET = "good"
 
@@ -65,6 +68,8 @@ class StarterSpace:
 
     table: Table
     preset: Preset = PRESETS[USUAL_PRESET]
+    #: LightGBM fits the same trees as scikit-learn's boosting in a fifth to a half of the time, if it is installed.
+    has_lightgbm: bool = field(default_factory=lambda: find_spec("lightgbm") is not None)
 
     def lines(self) -> list[str]:
         return [*self._learners(), "", *self._chain(), "", *self._measure(), "", *self._search()]
@@ -110,15 +115,26 @@ class StarterSpace:
 
     def _boosted(self) -> list[str]:
         leaves, samples = (16, 10) if self._rows <= _FEW_ROWS else (31, 20)
-        parameters = [
-            "learning_rate: real 0.02..0.3 log default 0.1",
-            "max_iter: int 30..300 log default 100",
-            f"max_leaf_nodes: int 4..64 log default {leaves}",
-            f"min_samples_leaf: int 2..100 log default {samples}",
-            "l2_regularization: 0 | real 1e-3..10 log default 0",
-            "max_features: real 0.2..1.0 default 1.0",
+        names = _OF_LIGHTGBM if self.has_lightgbm else _OF_SKLEARN
+        domains = [
+            "real 0.02..0.3 log default 0.1",
+            "int 30..300 log default 100",
+            f"int 4..64 log default {leaves}",
+            f"int 2..100 log default {samples}",
+            "0 | real 1e-3..10 log default 0",
+            "real 0.2..1.0 default 1.0",
         ]
-        return self._block("boosted", "HistGradientBoosting", parameters, " fidelity max_iter")
+        parameters = [f"{name}: {domain}" for name, domain in zip(names, domains, strict=True)]
+        fidelity = f" fidelity {names[1]}"
+        if self.has_lightgbm:
+            about = ["# Boosting is LightGBM's, which is installed here and quicker than scikit-learn's."]
+            return [*about, *self._block("boosted", "msl.blocks:LightGBM*", parameters, fidelity)]
+        about = [
+            "# Boosting is scikit-learn's. Where LightGBM is installed (`pip install lightgbm`), `msl init` takes it,",
+            "# which is quicker.",
+        ]
+        target = f"sklearn.ensemble:HistGradientBoosting{self._kind}"
+        return [*about, *self._block("boosted", target, parameters, fidelity)]
 
     def _forest(self) -> list[str]:
         if self._rows > _MANY_ROWS:
@@ -128,12 +144,17 @@ class StarterSpace:
             f"min_samples_leaf: int 1..20 log default {2 if self._rows <= _FEW_ROWS else 4}",
             "n_estimators = 100",
         ]
-        return self._block("forest", "ExtraTrees", parameters)
+        return self._block("forest", f"sklearn.ensemble:ExtraTrees{self._kind}", parameters)
+
+    @property
+    def _kind(self) -> str:
+        """How the classes of scikit-learn end: only classifiers take weights of classes."""
+        return "Classifier" if self._is_unbalanced else "*"
 
     def _block(self, name: str, target: str, parameters: list[str], fidelity: str = "") -> list[str]:
-        """A block with the ranges that suit the rows; only classifiers take weights of classes."""
-        kind, weight = ("Classifier", ["class_weight = balanced"]) if self._is_unbalanced else ("*", [])
-        head = f'block {name}: learner "sklearn.ensemble:{target}{kind}" {{'
+        """A block with the ranges that suit the rows."""
+        weight = ["class_weight = balanced"] if self._is_unbalanced else []
+        head = f'block {name}: learner "{target}" {{'
         return [head, *(f"  {each}," for each in (*parameters, *weight)), f"}}{fidelity}"]
 
     # --- the chain ---
@@ -198,7 +219,8 @@ class StarterSpace:
     def _search(self) -> list[str]:
         return [
             "# Learners that were good on other tables, then searches that share the evaluations by what each gains.",
-            f"search portfolio then auto(evaluations = {self.preset.evaluations:_})",
+            "# They go on for as long as the budget lets them.",
+            "search portfolio then auto(evaluations = none)",
             "",
             *(self._ensemble() if self.preset.has_ensemble else ()),
             f"budget({self.preset.budget})  # of the run; of one model",
@@ -207,9 +229,9 @@ class StarterSpace:
 
     def _ensemble(self) -> list[str]:
         return [
-            "# Begins with the best model and adds the one that helps the vote most, again and again. The vote is used",
-            "# if it is better than the best model on held-out rows; without this line that model is the answer, which",
-            "# is simpler and mostly a little worse.",
-            "ensemble best_first(max = 20, replacement = true)",
+            "# Begins with the best model and adds the one that helps the mean most, again and again, by predictions",
+            "# for held-out rows that are there anyway. It is used if it is better than the best model on rows left",
+            "# out of both choices; without this line that model is the answer, simpler and mostly a little worse.",
+            "ensemble greedy()",
             "",
         ]

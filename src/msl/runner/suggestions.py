@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import hypergeom
+from scipy.stats import hypergeom, mannwhitneyu
 
 from msl.check.check_spec import check_source
 from msl.check.names.library import ReadFile
@@ -40,8 +40,8 @@ from msl.space.to_text import number_to_text
 FEWEST = 30
 _CHANCE = 0.05
 _FEWEST_TRIES = 6
-#: The part of a range that is its end, and the share of the good models that have to lie there.
-_END, _CROWD = 0.1, 0.4
+#: The part of a range that is its end, the part beside it, and how many of the good models have to lie at the end.
+_END, _BESIDE, _CROWD = 0.1, 0.5, 0.25
 _FEWEST_GOOD = 4
 #: A decision that explains less than this, at the upper end of its interval, does not matter.
 _NOTHING, _FEWEST_CLOSED = 0.02, 30
@@ -204,6 +204,10 @@ class _Look:
     # --- ranges whose good models crowd at an end ---
 
     def of_ends(self) -> list[Suggestion]:
+        """Many good models at an end say little by themselves, since searches go where models are good.
+
+        So the models at the end also have to be better than those beside it.
+        """
         tests = []
         for slot, meaning in self._numbers():
             here = self.evaluated.active[:, slot] & self.known
@@ -211,13 +215,16 @@ class _Look:
             if good.sum() < _FEWEST_GOOD or (meaning.levels is not None and meaning.levels < 4):
                 continue
             shares = self.evaluated.shares[:, slot]
-            tests += [(meaning, is_high, here, good, (shares > 1 - _END) if is_high else (shares < _END))
-                      for is_high in (False, True)]  # fmt: skip
+            tests += [(meaning, False, here, good, shares), (meaning, True, here, good, 1.0 - shares)]
         found = []
-        for meaning, is_high, here, good, zone in tests:
-            inside, crowd = int((here & zone).sum()), int((good & zone).sum())
-            chance = float(hypergeom.sf(crowd - 1, int(here.sum()), int(good.sum()), inside)) if crowd else 1.0
-            if crowd < max(_FEWEST_GOOD, _CROWD * good.sum()) or chance * len(tests) >= _CHANCE:
+        for meaning, is_high, here, good, distance in tests:
+            at_end, beside = here & (distance < _END), here & (distance >= _END) & (distance < _BESIDE)
+            crowd = int((good & at_end).sum())
+            if crowd < max(_FEWEST_GOOD, _CROWD * good.sum()) or not beside.any():
+                continue
+            better = mannwhitneyu(self.losses[at_end], self.losses[beside], alternative="less")
+            chance = float(better.pvalue) * len(tests)
+            if chance >= _CHANCE:
                 continue
             edit, domain = self._widened(meaning, is_high)
             if edit is None:
@@ -225,10 +232,11 @@ class _Look:
             end = "upper" if is_high else "lower"
             says = f"widen `{meaning.path}` at its {end} end: {domain}"
             evidence = (
-                f"{crowd} of the {int(good.sum())} good models lie in the last tenth of its range, and {inside} of all "
-                f"{int(here.sum())}; p = {_p(chance * len(tests))}, {len(tests)} ends looked at"
+                f"{crowd} of the {int(good.sum())} good models lie in the last tenth of its range, whose "
+                f"{int(at_end.sum())} models are better than the {int(beside.sum())} in the four tenths beside it; "
+                f"p = {_p(chance)}, {len(tests)} ends looked at"
             )
-            figures = {"crowd": crowd, "good": int(good.sum()), "p": min(1.0, chance * len(tests))}
+            figures = {"crowd": crowd, "good": int(good.sum()), "p": min(1.0, chance)}
             found.append(Suggestion("widen", says, evidence, (edit,), figures=figures))
         return sorted(found, key=lambda one: one.figures["p"])
 
@@ -238,6 +246,7 @@ class _Look:
         low, high = meaning.range.split()[1].split("..")
         ends = [float(low.replace("_", "")), float(high.replace("_", ""))]
         rest = " ".join(meaning.range.split()[2:])
+        least, most = _natural_limits(ends, meaning.kind)
         for factor in (1.0, 0.5, 0.25, 0.1):
             changed = list(ends)
             if meaning.scale == "log":
@@ -246,34 +255,42 @@ class _Look:
             else:
                 grown = (ends[1] - ends[0]) * factor
                 changed[is_high] = ends[1] + grown if is_high else ends[0] - grown
-            changed[is_high] = float(f"{changed[is_high]:.2g}")
+            changed[is_high] = min(max(float(f"{changed[is_high]:.2g}"), least), most)
             if meaning.kind == "int":
                 changed = [float(round(one)) for one in changed]
-            written = [number_to_text(int(one) if meaning.kind == "int" else one) for one in changed]
+            written = [number_to_text(int(one) if one.is_integer() else one) for one in changed]
             domain = f"{meaning.kind} {written[0]}..{written[1]}{' ' + rest if rest else ''}"
             if changed != ends and (edit := self._setting(meaning, domain, domain)) is not None:
                 return edit, domain
         return None, ""
 
     def _setting(self, meaning: Meaning, value: str, expected: str | None) -> Edit | None:
-        """The change of a parameter that changes it alone; None if no path to it does."""
-        name = meaning.path.rpartition(".")[2]
+        """The change of a parameter that changes it alone; None if there is none.
+
+        That is where the spec uses it, or else, for another range, where the spec declares it.
+        """
+        *_, owner, name = ["", *meaning.path.split(".")]
         paths = sorted(
             (one for one in meaning.names if one.endswith(f".{name}")), key=lambda one: (one.count("."), one)
         )
+        edits = [Edit("set", f"{path}={value}") for path in paths]
+        if expected is not None:
+            edits.append(Edit("declare", f"{owner}.{name}={value}"))
         before = {(m.path, m.alternative): m.range for m in self.evaluated.meanings}
-        for path in paths:
-            edit = Edit("set", f"{path}={value}")
+        own = (meaning.path, meaning.alternative)
+        inside = {other for other in before if other[0].startswith(meaning.path) or other[1] in meaning.range}
+        # A block that is used twice has one declaration.
+        same = {other for other in before if other[0].endswith(f"{owner}.{name}") and before[other] == meaning.range}
+        for edit in edits:
             try:
                 spec = self.of.spec(edit_source(self.of.source, [edit]))
                 layout = space_to_layout(spec.space, "separate")
             except UserError:
                 continue
             after = {(m.path, m.alternative): m.range for m in layout.meanings}
-            own = (meaning.path, meaning.alternative)
-            inside = {other for other in before if other[0].startswith(meaning.path) or other[1] in meaning.range}
             changed = {key for key in {*before, *after} if before.get(key) != after.get(key)} - {own}
-            if after.get(own) != before[own] and changed <= (inside if expected is None else set()):
+            allowed = inside if expected is None else same if edit.kind == "declare" else set()
+            if after.get(own) != before[own] and changed <= allowed:
                 return edit
         return None
 
@@ -421,6 +438,13 @@ class _Look:
             figures = {"failures": wrong, "p": chance * looked}
             result.append(Suggestion("require", f"require {condition}", evidence, edits, figures=figures))
         return result
+
+
+def _natural_limits(ends: Sequence[float], kind: str) -> tuple[float, float]:
+    """What a wider range does not cross: the sign, and for reals between 0 and 1, which may be shares, these two."""
+    low, high = ends
+    least = -math.inf if low < 0 else 0.0 if low == 0 else 1.0 if kind == "int" else low / 10
+    return least, 1.0 if kind == "real" and low >= 0 and high <= 1 else math.inf
 
 
 def _values(meaning: Meaning, shares: NDArray[np.float64]) -> NDArray[np.float64]:

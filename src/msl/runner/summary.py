@@ -30,7 +30,7 @@ from msl.runner.forecast import StoredEvaluations
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
 from msl.space.spec import Estimate
-from msl.space.to_text import model_to_text
+from msl.space.to_text import model_to_text, value_to_text
 from msl.store.evaluation import Evaluation
 
 #: A stream of random numbers, so that no two uses of one seed draw the same.
@@ -154,6 +154,8 @@ def _about_used(plan: Plan, finished: Finished) -> dict[str, Any]:
     record: dict[str, Any] = {
         "ensemble": [model_to_text(one.model) for one in ensemble.members.candidates],
         "voting": ensemble.members.voting,
+        **({"weights": list(ensemble.members.weights)} if len(set(ensemble.members.weights)) > 1 else {}),
+        **({} if ensemble.members.final is None else {"final": _last_learner(plan)}),
         "used": {"model": "ensemble" if ensemble.is_used else "best", "why": ensemble.why},
     }
     estimate = ensemble.estimate
@@ -163,6 +165,14 @@ def _about_used(plan: Plan, finished: Finished) -> dict[str, Any]:
         if ensemble.is_used:
             held = estimate.held
     return record | {"judged": _held_out_predictions(plan, held)}
+
+
+def _last_learner(plan: Plan) -> str:
+    """The last learner of a stack as text."""
+    final = None if plan.spec.ensemble is None else dict(plan.spec.ensemble.options).get("final")
+    if final is not None:
+        return value_to_text(final)
+    return "logistic regression" if plan.job.dataset.n_classes else "ridge regression"
 
 
 def _winner_metrics(found: SearchResult, best: Candidate) -> Mapping[str, float]:

@@ -117,7 +117,7 @@ def trained_model(plan: Plan, model: Model, estimator: Any, members: EnsembleMem
         votes = zip(members.weights, members.candidates, strict=True)
         listed = "".join(f"# {weight:g} × {model_to_text(one.model)}\n" for weight, one in votes)
         count = len(members.candidates)
-        kind = "soft vote" if members.voting == "soft" else "vote"
+        kind = "stack" if members.final is not None else "soft vote" if members.voting == "soft" else "vote"
         text += f"\n# What predicts is a {kind} of {count} models; the one above is the best alone.\n{listed}"
     versions = dict(versions_of_packages(frozenset({"msl"})))
     return Trained(text, plan.table.schema, estimator, _ranges(plan.table.X), versions)

@@ -78,7 +78,7 @@ def without_best(space: Space) -> tuple[Space, Domains]:
     if not domains:
         return space, {}
     names = {name for name, _ in domains}
-    free = tuple(each for each in space.requirements if names.isdisjoint(_parameters(each)))
+    free = tuple(each for each in space.requirements if names.isdisjoint(_names_on_paths(each)))
     return replace(space, root=root, requirements=free), domains
 
 
@@ -90,14 +90,16 @@ def _worded(param: Param, domains: dict[tuple[str, str], Node]) -> Param:
     return replace(param, node=Const(word), default=None, has_default=False, best=False)
 
 
-def _parameters(requirement: Requirement) -> set[str]:
+def _names_on_paths(requirement: Requirement) -> set[str]:
+    """The names of the parameters that a requirement looks at: of `first.width` both."""
     return {
-        term.name
+        name
         for condition in (requirement.condition, requirement.when)
         if condition is not None
         for whole in terms(condition)
         for term in nested_terms(whole)
         if isinstance(term, Parameter)
+        for name in term.name.split(".")
     }
 
 

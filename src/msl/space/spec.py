@@ -117,7 +117,7 @@ OBJECTIVES: Mapping[str, tuple[int, int | None]] = {
     "any": (1, None),
 }
 #: What a formula can use besides the options: the number of models of the space, where that is known.
-MODELS = "models"
+MODELS, OUTPUTS = "models", "outputs"
 
 
 @record
@@ -140,7 +140,8 @@ class Capabilities:
                  searches
     leaves       what it leaves behind for an ensemble, such as a `swarm`
     complexity   when it prefers the simpler model to the better one
-    members      what an ensemble takes its members from: all evaluated `models`, or something that a strategy leaves
+    members      what an ensemble takes its members from: all evaluated `models`, those whose `outputs` are kept, or
+                 something that a strategy leaves
     """
 
     objectives: tuple[int, int | None] = OBJECTIVES["any"]
@@ -164,6 +165,10 @@ class Capabilities:
             return 0
         least = int(_number(self.queries[0], {**options, MODELS: models}) or 0)
         return least if models is None or self.reevaluates is not None else min(least, models)
+
+    def needs_end(self, options: Mapping[str, Any]) -> bool:
+        """Whether only a budget ends it: it makes as many evaluations as an option says, and that is `none`."""
+        return self.queries is not None and _number(self.queries[0], options) is None
 
     def most_evaluations(self, options: Mapping[str, Any], models: int | None) -> int | None:
         """The most evaluations that it makes; None if there is no limit. Undeclared, it is the option `evaluations`."""

@@ -358,6 +358,10 @@ class Narrower:
         meant = value_meant(text)
         if meant is not None:
             help: str | None = f"write `{meant}`"
+        elif text == "best" and numeric:
+            help = f"to try all values and take the best write `{place.parameter}: best {_ends(declared)}`"
+        elif place.parameter == "resource" and {"rows", "fidelity"} <= set(names):
+            help = f"write `fidelity` if `fidelity {text}` follows the braces of the block, else `rows`"
         elif names and len(names) == len(options):
             help = close or f"it is one of {listing(names)}"
         else:
@@ -381,6 +385,14 @@ class Narrower:
     @property
     def _outside(self) -> Outside:
         return Outside(self._source, self._report)
+
+
+def _ends(declared: Node) -> str:
+    """The first range of a domain, as a use writes it."""
+    node = next((o for o in options_of(declared) if isinstance(o, IntRange | RealRange)), declared)
+    from msl.space.to_text import node_to_text
+
+    return node_to_text(node)
 
 
 def _called(declared: Node, name: str) -> Const | Symbol | BlockUse | None:

@@ -47,6 +47,8 @@ _CALLS = {
             ("bayes", "bayesian", "bayesian_optimization", "BayesSearchCV", "bo", "gp", "GPSampler"), "auto"
         ),
         **dict.fromkeys(("tpe", "TPE", "TPESampler", "optuna", "hyperopt", "smac", "SMAC", "mbo", "skopt"), "auto"),
+        **dict.fromkeys(("enqueue", "enqueue_trial", "warm_start", "warmstart", "points_to_evaluate"), "start"),
+        **dict.fromkeys(("initial_configurations", "initial_points", "low_cost_partial_config"), "start"),
         **dict.fromkeys(("fmin", "gp_minimize", "bohb", "BOHB", "autosklearn", "flaml", "default"), "auto"),
     },
     "estimate": {
@@ -65,7 +67,7 @@ _CALLS = {
         **dict.fromkeys(("greedy", "caruana", "ensemble_selection"), "best_first"),
     },
 }
-#: Ensembles of other tools that have no counterpart.
+#: Ensembles of other tools that are models here, searched like any other, and not built from the evaluated ones.
 _STACKING = frozenset("stacking stack StackingClassifier StackingRegressor blending super_learner boosting".split())
 #: Options of other tools, and the options here.
 _OPTIONS = {
@@ -120,6 +122,10 @@ _EVERYWHERE = {
 }
 
 
+#: Functions of other tools whose alternatives have an order.
+_ORDERS = frozenset("ordinal ordered Ordinal OrdinalHyperparameter ordered_choice".split())
+
+
 def domain_meant(value: ast.Expression, source: Source) -> str | None:
     """The domain that a value was meant as: `loguniform(1e-3, 1)` is `1e-3..1 log`."""
     match value:
@@ -133,6 +139,11 @@ def domain_meant(value: ast.Expression, source: Source) -> str | None:
         case ast.Call(path=ast.Path(names=(name,)), arguments=(ast.Argument(key=None, value=ast.Range() as inner),)):
             if name.text in ("log", "Log", "log10"):
                 return f"{source.slice(inner.span)} log"
+        case ast.Call(path=ast.Path(names=names), arguments=arguments) if names[-1].text in _ORDERS and arguments:
+            listed = arguments[0].value
+            items = listed.items if isinstance(listed, ast.ListOf) else [argument.value for argument in arguments]
+            sign = " | " if all(isinstance(item, ast.Number) for item in items) else " < "
+            return sign.join(source.slice(item.span) for item in items)
         case ast.Call(path=ast.Path(names=(ast.Name(text="normal" | "lognormal"),)), arguments=(_, _)):
             return f"real …..… {source.slice(value.span)}"
         case ast.Call(path=path, arguments=arguments):
@@ -206,8 +217,6 @@ _STATEMENTS = {"strategy": "search {}", "estimate": "minimize ber by {}", "combi
 
 def statement_meant(name: str) -> str | None:
     """The statement for a class of another tool that is not a step: `GridSearchCV` is `search grid`."""
-    if name in _STACKING:
-        return "there is no stacking: `ensemble vote(top = 15)` combines the best models by a vote"
     if name[:1].islower() or name.isupper():
         return None
     for role, statement in _STATEMENTS.items():
@@ -241,7 +250,8 @@ def call_meant(role: str, name: str) -> str | None:
     """The help for a strategy, estimate or ensemble that other tools call by this name."""
     if role == "combiner" and name in _STACKING:
         return (
-            "there is no stacking: `vote` combines the best models, `best_first` those that improve the ensemble most"
+            "`vote` combines the best models, `best_first` those that improve the ensemble most; a model that stacks "
+            "learners is `stacking` of the catalogue `compose`"
         )
     meant = _CALLS[role].get(name)
     return None if meant is None else f"did you mean `{meant}`?"
@@ -299,6 +309,9 @@ def class_in_other_letters(module: Module, name: str) -> str | None:
 
 def class_of_another_tool(module: Module, name: str) -> str | None:
     """The help for a class without a block: it is a statement here, it is misspelt, or it can be declared."""
+    if name in _STACKING:
+        block = _of_catalogue(module, "stacking", "compose", ", with `estimators: [a, b]`")
+        return f"{block}; for a vote of the best models of a search write `ensemble vote(top = 15)`"
     if (statement := statement_meant(name)) is not None:
         return statement
     if (boosting := _OF_BOOSTING.get(name.casefold())) is not None:
@@ -421,6 +434,8 @@ _CLOSE = {
 
 def metric_meant(name: str, alone: bool, is_larger_better: Callable[[str], bool]) -> str | None:
     """What to write for a metric that other tools call by another name; `alone` if it is the only objective."""
+    if name in ("make_scorer", "scorer", "custom", "callable"):
+        return 'declare the function: `block profit: metric "mine:profit" { larger_is_better = true }`'
     ours = _OURS.get(name)
     if ours is not None:
         word = "maximize" if is_larger_better(ours) else "minimize"

@@ -154,6 +154,9 @@ def _not_a_qualifier(module: Module, path: ast.Path, owner: Declaration, report:
     kind = "a block" if owner.is_block else f"a {owner.kind}"
     message = f"`{path.text}` is not {wanted}: `{owner.name}` is {kind}"
     help = f"write `{owner.name}`, and its parameters in parentheses" if owner.is_block else f"write `{owner.name}`"
+    whole = owner.node.span
+    if isinstance(owner.node, ast.Part) and whole.start <= path.span.start < whole.end:  # `both.k` inside `both`
+        help = f"inside the {owner.kind} its parameter is written `{path.names[1].text}`"
     report.error("MSL021", module.source, path.span, message, "", help, (owner.label,))
 
 

@@ -12,7 +12,7 @@ from msl.diagnostics.source import Source
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.space.formulas import FUNCTIONS, OPERANDS, Amount, Formula, fold
-from msl.space.spec import MODELS, OBJECTIVES, Capabilities, DecidingComplexity
+from msl.space.spec import MODELS, OBJECTIVES, OUTPUTS, Capabilities, DecidingComplexity
 
 #: Options of a strategy that are no values: `start = none` says that it can start from a given model, `channels = none`
 #: that a spec can name the parts of a model that it optimises.
@@ -108,7 +108,7 @@ def _left_behind(value: ast.Expression, node: ast.Block) -> tuple[str, ...]:
 
 
 def _members(value: ast.Expression, node: ast.Block) -> str:
-    return _word(value, (MODELS, *_LEFT_BEHIND))
+    return _word(value, (MODELS, OUTPUTS, *_LEFT_BEHIND))
 
 
 def _complexity(value: ast.Expression, node: ast.Block) -> DecidingComplexity:

@@ -321,6 +321,8 @@ class Spaces:
             ) == {"-"}:
                 steps = [module.source.slice(item.span) for item in (first, *others)]
                 help = f"for one step after another write `{' >> '.join(steps)}`, for a choice `{' | '.join(steps)}`"
+            case ast.Arithmetic(operators=("*",), operands=(ast.Number() as number, ast.Path() | ast.Call() as step)):
+                help = f"to draw it more often write `{module.source.slice(step.span)} weight {number.text}`"
             case ast.Negative(operand=operand):
                 help = f"write `{module.source.slice(operand.span)}`"
             case ast.Arithmetic(operands=operands) if all(isinstance(o, ast.Path | ast.Call) for o in operands):

@@ -30,10 +30,11 @@ _LONGEST_PATH = 8
 
 @record
 class Fault:
-    """What is wrong with a path, and the block that causes it; None if a block is missing."""
+    """What is wrong with a path, the block that causes it, None if a block is missing, and what to write instead."""
 
     problem: str
     block: BlockType | None = None
+    help: str = ""
 
 
 State = str | Fault
@@ -110,9 +111,11 @@ class _Prover:
                 outcome = effect.on(BEFORE)
                 if outcome == AFTER:
                     learner = next(block for block in path if isinstance(block, BlockType) and block.role == "learner")
+                    instead = f"`predictions({learner.name})`, of the catalogue `compose`"
                     outcome = Fault(
                         f"`{learner.name}` is a learner in a branch of `&`, which takes transformers and selectors",
                         learner,
+                        f"for its predictions as columns write {instead}",
                     )
                 if outcome != BEFORE:
                     return {Effect(outcome, outcome): path}

@@ -52,7 +52,9 @@ class Structure:
     def is_proven(self) -> None:
         """Report errors in the order of steps, which do not depend on the table."""
         for fault, path in broken_paths(self.root):
-            help = "every path has exactly one learner, transformers and selectors before it, posts after it"
+            help = (
+                fault.help or "every path has exactly one learner, transformers and selectors before it, posts after it"
+            )
             code = "MSL061" if fault is NO_LEARNER else "MSL063"
             source, span = self._place(fault.block)
             if fault is NO_LEARNER and (steps := self._meant_as_steps()) is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from msl.report.run_facts import (
     about_estimate,
     baseline_words,
+    ensemble_kind,
     ledger_words,
     look_words,
     metric_notes,
@@ -83,7 +84,7 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
 
 def _ensemble(summary: Summary) -> str:
     """An ensemble that was built and is not used for prediction."""
-    told = [f"{len(summary['ensemble'])} models vote{' softly' if summary.get('voting') == 'soft' else ''}"]
+    told = [f"{ensemble_kind(summary)} of {len(summary['ensemble'])} models"]
     if judged := summary.get("ensemble_objectives"):
         told.append(f"estimate {estimate_words(judged, summary['ensemble_interval'])}")
     return ", ".join(told)

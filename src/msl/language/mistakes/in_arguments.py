@@ -60,6 +60,18 @@ def loose_vector(statement: UnreadableStatement) -> Diagnostic | None:
         if before.type == "VECTOR":
             help = f"write `vector(3) of {domain}`, or a parameter that tells the length in place of 3"
             return statement.error("MSL001", "a vector needs its length", help)
+        if str(before) == "best":
+            return statement.error(
+                "MSL285",
+                "the domain follows `best` directly",
+                f"write `{domain}`",
+                statement.span(0, statement.item_end(1)),
+            )
+        called, opened = statement.near(-4), statement.near(-3)
+        if before.type == "RPAR" and called is not None and called.type == "NAME" and str(opened) == "(":
+            help = f"write `vector({statement.text(-2, -2)}) of {domain}`"
+            whole = statement.span(-4, statement.item_end(1))
+            return statement.error("MSL001", "only a vector is `of` something", help, whole)
         if before.type == "RPAR":
             return statement.error("MSL001", "only a vector is `of` something", f"write `vector(…) of {domain}`")
     opened = statement.near(-3)
@@ -115,6 +127,11 @@ def dictionary(statement: UnreadableStatement) -> Diagnostic | None:
     """`svm({"C": 1})`, `svm(**params)`: arguments are written one by one."""
     token, before = statement.token, statement.before
     message = "arguments are written one by one, each with its name"
+    if before.type == "CALL" and str(statement.near(-2)) == "cost" and token.type == "LBRACE":
+        help = (
+            "a row for each true class, as in `cost([[0, 1], [5, 0]])`, or errors by name: `cost([[ill, healthy, 5]])`"
+        )
+        return statement.error("MSL035", "the costs of errors are a list of lists", help)
     if before.type not in {"CALL", "COMMA"} or not statement.in_list:
         return None
     if str(token) in ("*", "**"):
@@ -172,6 +189,8 @@ def default_in_brackets(statement: UnreadableStatement) -> Diagnostic | None:
     end = statement.closing(0)
     if end is None or (token.type == "LPAR") != (inner.type == "DEFAULT"):
         return None
+    if token.type == "LSQB" and statement.item_end(1) + 1 != end:  # several values: alternatives, perhaps in an order
+        return _list_of_alternatives(statement, end)
     first = 2 if inner.type == "DEFAULT" else 1
     sign = statement.near(first)
     first += sign is not None and sign.type in {"EQUALS", "COLON"}
@@ -181,6 +200,21 @@ def default_in_brackets(statement: UnreadableStatement) -> Diagnostic | None:
     return statement.error(
         "MSL035", "a default is written without brackets", help, statement.span(0, end + bool(scale))
     )
+
+
+def _list_of_alternatives(statement: UnreadableStatement, end: int) -> Diagnostic | None:
+    """`level: ordered [low, high]`, `kind: categorical [a, b]`"""
+    word = str(statement.before)
+    if statement.before.type != "NAME":
+        return None
+    sign = "<" if word.casefold().startswith("ord") else "|"
+    items, at = [], 1
+    while at < end:
+        last = statement.item_end(at)
+        items.append(statement.text(at, last))
+        at = last + 2
+    message = f"alternatives {'in an order ' if sign == '<' else ''}are joined by `{sign}`"
+    return statement.error("MSL035", message, f"write `{f' {sign} '.join(items)}`", statement.span(-1, end))
 
 
 def default_before_domain(statement: UnreadableStatement) -> Diagnostic | None:

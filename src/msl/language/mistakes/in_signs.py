@@ -216,7 +216,11 @@ def braces_for_alternatives(statement: UnreadableStatement) -> Diagnostic | None
     after = statement.near(offset + 1)
     if statement.before.type in _JOINING or (after is not None and after.type in _JOINING):
         joined = f"({joined})"
-    help = f"write `{joined}`" if is_set else "join alternatives with `|`"
+    help = (
+        f"write `{joined}`"
+        if is_set
+        else "join alternatives with `|`: `conv { width: 3 | 5 } | dense { units: int 8..64 }`"
+    )
     message = "braces are for the parameters of a block, not for alternatives"
     return statement.error("MSL001", message, help, statement.span(0, offset if is_set else 0))
 

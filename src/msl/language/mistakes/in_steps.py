@@ -149,6 +149,13 @@ def columns_of_steps(statement: UnreadableStatement) -> Diagnostic | None:
         end = statement.item_end(opens)
         help = f'write `"{statement.text(opens, end)}"`'
         return statement.error("MSL197", "a pattern is written in quotes", help, statement.span(opens, end))
+    if str(token) == "(" and statement.before.type == "RSQB" and str(statement.near(start + 2)) == "[":
+        help = f"write `on {statement.text(start + 2, -1)}`"  # `on columns [age] (…)`
+        message = f"names of columns stand behind `on`, without {quoted(first)}" if first is not None else ""
+        return statement.error("MSL197", message, help, statement.span(start, -1))
+    if start == -2 and token.type == "EQUALS":
+        help = 'write `on numbers (…)` or `on symbols (…)`, or the names of columns: `on [age, "income_*"] (…)`'
+        return statement.error("MSL197", "columns are not selected by an option", help, statement.span(-1, 1))
     if start == -2 and token.type == "COLON":
         message = "the steps for some columns are written in parentheses, not after `:`"
         return statement.error("MSL197", message, f"write `on {statement.before} (…)`")
@@ -273,10 +280,27 @@ def _word_after_domain(statement: UnreadableStatement) -> Diagnostic | None:
         help = f"write `{token}: best {domain}`"
         span = statement.span(-1, statement.item_end(2))
         return statement.error("MSL285", "`best` stands before the domain", help, span)
-    if str(token) in ("fidelity", "resource") and statement.tokens[0].type == "BLOCK":
-        message = "the resource of a block is named after the braces"
+    if statement.tokens[0].type != "BLOCK":
+        return None
+    message = "the resource of a block is named after the braces"
+    if str(before) in ("fidelity", "resource") and token.type == "NAME":
+        help = f"remove it here, and write `{{ … }} fidelity {token}` at the end"
+        return statement.error("MSL289", message, help, statement.span(-1, 0))
+    if str(token) in ("fidelity", "resource"):
         return statement.error("MSL289", message, "remove it here, and write `{ … } fidelity parameter` at the end")
     return None
+
+
+def sign_in_fidelity(statement: UnreadableStatement) -> Diagnostic | None:
+    """`{ … } fidelity = trees`, `{ … } fidelity(trees)`: the name follows directly."""
+    name = statement.near(1)
+    if str(statement.before) != "fidelity" or statement.tokens[0].type != "BLOCK" or name is None:
+        return None
+    if statement.token.type not in {"EQUALS", "COLON", "CALL", "LPAR"} or name.type not in {"NAME", "STRING"}:
+        return None
+    end = 2 if statement.token.type in {"CALL", "LPAR"} else 1
+    message = "the name of the parameter follows `fidelity` directly"
+    return statement.error("MSL289", message, f"write `fidelity {name}`", statement.span(-1, end))
 
 
 def missing_between(statement: UnreadableStatement) -> Diagnostic | None:

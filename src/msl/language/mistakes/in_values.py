@@ -202,6 +202,9 @@ def half_a_range(statement: UnreadableStatement) -> Diagnostic | None:
     help = f"write `{kind} 1..10`"
     if tokens[at + 1].type == "LPAR":
         return statement.error("MSL001", f"`{kind}` takes no parentheses", help, token_span(tokens[at + 1]))
+    if tokens[0].type in {"PART", "BLOCK"} and at + 2 == statement.failure.index and tokens[at + 1].type == "NAME":
+        message = "the name comes first, then `:` and its domain"  # `part p(int k) = …`
+        return statement.error("MSL001", message, f"write `{tokens[at + 1]}: {kind} 1..10`", statement.span(-2, -1))
     message = f"`{kind}` begins a range, but its `..` is missing"
     also = (Label(statement.source, token_span(kind), "the range begins here"),)
     return statement.error("MSL001", message, help, label="`..` belongs before this", also=also)

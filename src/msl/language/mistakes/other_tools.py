@@ -267,6 +267,27 @@ def pipeline_of_pairs(statement: UnreadableStatement) -> Diagnostic | None:
     return statement.error("MSL035", message, f"write `{joined}`", statement.span(opened - 1, end))
 
 
+def learners_with_names(statement: UnreadableStatement) -> Diagnostic | None:
+    """`stacking(estimators = [("rf", random_forest), ("svc", svc_rbf)])`: a list of learners has no names."""
+    at = -2 if str(statement.near(-2)) == "(" else None
+    first = None if at is None else statement.near(at - 1)
+    if at is None or first is None or str(first) != "[" or statement.token.type != "COMMA":
+        return None
+    if statement.before.type != "STRING" or (end := statement.closing(at - 1)) is None:
+        return None
+    learners = []
+    while at < end and str(statement.near(at)) == "(" and (closed := statement.closing(at)) is not None:
+        learners.append(statement.text(statement.item_end(at + 1) + 2, closed - 1))
+        at = closed + 2
+    help = f"write `[{', '.join(learners)}]`"
+    opened = statement.near(-3)
+    span = statement.span(-3, end)
+    sign, name = statement.near(-4), statement.near(-5)
+    if opened is first and sign is not None and sign.type == "EQUALS" and name is not None:
+        help, span = f"write `{name}: [{', '.join(learners)}]`", statement.span(-5, end)
+    return statement.error("MSL035", "the learners of a list have no names", help, span)
+
+
 def _for_columns(statement: UnreadableStatement, step: str, first: int, last: int) -> str:
     """A step, for the columns that a column transformer names after it."""
     if first > last:

@@ -29,7 +29,7 @@ from msl.report.html.markup import (
     tag,
 )
 from msl.report.html.model_view import LONGEST_MODEL, chain_picture, code_box, coloured, steps_of
-from msl.report.html.run_record import Record
+from msl.report.html.run_record import Outcome, Record
 from msl.report.run_facts import VOTE_NOT_CORRECTED, as_found_words, metric_notes
 
 _STATUS = {"finished": "finished", "interrupted": "interrupted", "running": "running", "failed": "failed"}
@@ -127,7 +127,7 @@ def _cards(record: Record) -> Iterator[list[Content]]:
             ends = used.interval.get(goal.name)
             below = "estimate" if record.is_finished else "the best so far"
             below = f"95 % interval {figure(ends[0])} to {figure(ends[1])}" if ends else below
-            of_vote = f"{goal.title} of the vote" if used.is_ensemble else goal.title
+            of_vote = f"{goal.title} of the {outcome.ensemble_kind}" if used.is_ensemble else goal.title
             if outcome.corrected.objectives:
                 of_vote = of_vote if used.is_ensemble else f"{goal.title} of the search"
                 below = VOTE_NOT_CORRECTED if used.is_ensemble else as_found_words({"front": outcome.front})
@@ -161,7 +161,7 @@ def _other_cards(record: Record) -> Iterator[list[Content]]:
         for name, value in outcome.test.items():
             yield _card(f"test {name} of the best model", figure(value), "on the test table")
         return
-    voting = f"vote of {count(len(outcome.ensemble), 'model')}, not used"
+    voting = f"{outcome.ensemble_kind} of {count(len(outcome.ensemble), 'model')}, not used"
     for name, value in outcome.ensemble_objectives.items():
         yield _card(f"{name} of the ensemble", figure(value), voting)
 
@@ -205,7 +205,7 @@ def winner_section(record: Record) -> Section | None:
         else None,
         code_box(shortened(laid_out(record.best), _LONGEST), "The winner as MSL"),
         tag("p", "Predictions are made by ", record.outcome.used.words, ".") if record.outcome.used.words else None,
-        _ensemble(record.outcome.ensemble),
+        _ensemble(record.outcome),
     )
 
 
@@ -216,8 +216,13 @@ def laid_out(model: str) -> str:
     return ast_to_text(statement.space) if isinstance(statement, ast.Chain) else model
 
 
-def _ensemble(models: tuple[str, ...]) -> Html | None:
+def _ensemble(outcome: Outcome) -> Html | None:
+    models, weights = outcome.ensemble, outcome.weights
     if not models:
         return None
-    listed = tag("ol", [tag("li", coloured(shortened(model, LONGEST_MODEL))) for model in models], class_="models")
-    return folded(f"The {count(len(models), 'model')} of the ensemble", listed)
+    heads = [f"{weight:g} × " for weight in weights] or [""] * len(models)
+    pairs = zip(heads, models, strict=False)
+    items = [tag("li", head, coloured(shortened(model, LONGEST_MODEL))) for head, model in pairs]
+    listed = tag("ol", items, class_="models")
+    last = tag("p", "stacked by ", coloured(shortened(outcome.final, LONGEST_MODEL))) if outcome.final else None
+    return folded(f"The {count(len(models), 'model')} of the ensemble", listed, last)

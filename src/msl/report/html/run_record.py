@@ -15,6 +15,7 @@ from msl.report.run_facts import (
     UsedModel,
     baseline_words,
     corrected_estimate,
+    ensemble_kind,
     ledger_words,
     look_words,
     not_ahead,
@@ -254,6 +255,9 @@ class Outcome:
     complexity: float | None = None
     front: tuple[Frontier, ...] = ()
     ensemble: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
+    final: str | None = None
+    ensemble_kind: str = "vote"
     #: What predicts, with its figures; those below are of the best model alone.
     used: UsedModel = field(default_factory=lambda: UsedModel(False, ""))
     corrected: CorrectedWords = field(default_factory=CorrectedWords)
@@ -296,6 +300,9 @@ def result_to_outcome(result: Mapping[str, Any]) -> Outcome:
             for one in result.get("front") or ()
         ),
         ensemble=tuple(result.get("ensemble") or ()),
+        weights=tuple(map(float, result.get("weights") or ())),
+        final=result.get("final"),
+        ensemble_kind=ensemble_kind(result).split()[-1],
         used=used_model(result),
         corrected=corrected_estimate(result),
         ensemble_objectives=_numbers(result.get("ensemble_objectives")),

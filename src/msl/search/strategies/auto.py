@@ -1,12 +1,12 @@
 """The default search: divides its evaluations between random points, a surrogate, a swarm and pattern search, by what
-each of these arms gains.
+each of these arms gains. With a resource, new points are tried on a small share of it first.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import isfinite, isqrt
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -16,51 +16,74 @@ from msl.search.operators.pareto import by_rank
 from msl.search.operators.surrogate import best_by_acquisition
 from msl.search.operators.swarm import Bests, VelocityRule, scattered, written_back
 from msl.search.strategies.cmdpso import cmdpso
+from msl.search.strategies.halving import largest_round, rungs, survivors
 from msl.search.strategy_context import Incumbent, Setting, Strategy
 
 #: The shares of the evaluations for a random start, and for the pattern at the end.
 _START, _FINISH = 0.2, 0.3
 #: More random points do not help the other arms.
 _LONGEST_START = 20
+#: More evaluations than any budget has, for `evaluations = none`.
+_NO_END = 100_000_000
 #: The smallest share of each arm; the rest is divided by gains.
 _LEAST = {"random": 0.05, "forest": 0.4, "swarm": 0.1, "pattern": 0.1}
 #: How much of an arm's gains still counts one batch later.
 _MEMORY = 0.7
+#: The smallest share of a resource, and how many points are tried on it for each that goes on.
+_SMALLEST_SHARE, _TRIED_FOR_ONE = 1 / 9, 3
+#: The arms that propose new points anywhere. The others go small steps, whose gains are smaller than what the losses on
+#: a share of the resource differ by.
+_SCREENED = ("random", "forest")
 
 
 def auto(setting: Setting) -> Strategy:
     """Each learner at its defaults and random models, then the arm furthest below its share; at the end pattern search.
 
-    With several objectives it runs `cmdpso`, with about as many particles as iterations.
+    What earlier stages have evaluated is not proposed again, and all arms begin with it. With several objectives it
+    runs `cmdpso`, with about as many particles as iterations. With `resource` the start is a round of successive
+    halving, and of new points elsewhere those go on that are the best on a small share. Losses on different shares are
+    never compared.
     """
-    total = left = int(setting.options["evaluations"])
+    given = setting.options["evaluations"]
+    total = left = _NO_END if given is None else int(given)
+    less = _resource(setting.options.get("resource"))
     if setting.objectives > 1:
         yield from cmdpso(replace(setting, options=_swarm_options(total)))
         return
-    unseen = UnseenPoints(setting.search_space)
-    random = RandomArm(setting, unseen)
+    known = list({one.vector.tobytes(): one for one in setting.known if one.is_exact}.values())
+    unseen = UnseenPoints(setting.search_space, setting.known)
+    width = WIDTH if less is None else WIDTH * _TRIED_FOR_ONE
+    random = RandomArm(setting, unseen, width)
     best = Incumbent(1)
+    best.update(known)
 
     size = min(left, max(2 * WIDTH, round(_START * total)), _LONGEST_START)
+    if less is not None:
+        size = _round_size(size, left)
     first = list(unseen.of([*setting.seeds(size), *setting.search_space.references[: max(1, size // 2)]]))[:size]
     first += random.points(size - len(first))
-    first = _with_every_alternative(setting, unseen, first)
+    first = _with_every_alternative(setting, unseen, first, [one.vector for one in known])
     if not first:
         setting.note(ended("draws give no model"))
         return
-    observations = yield [Query(point) for point in first]
+    if less is not None and len(first) > 2 * WIDTH:
+        for share in rungs(_SMALLEST_SHARE, _TRIED_FOR_ONE, left)[:-1]:
+            tried = yield [Query(point, share=share, less=less) for point in first]
+            left -= len(tried)
+            first = survivors(tried, _TRIED_FOR_ONE) or first[:WIDTH]
+    observations = yield [Query(point) for point in first[:left]]
     left -= len(observations)
     best.update(observations)
-    seen = list(observations)
+    seen = [*known, *observations]
     setting.note(_event("start", observations, best, {}, ()))
 
-    ranked = by_rank(observations)
+    ranked = by_rank(seen)
     swarm = SwarmArm(setting, ranked[:WIDTH])
     arms: dict[str, Arm] = {
         "random": random,
         "swarm": swarm,
         "pattern": PatternArm(setting, unseen),
-        "forest": ForestArm(setting, unseen, seen),
+        "forest": ForestArm(setting, unseen, seen, width),
     }
     shares = Shares()
     while left > 0:
@@ -72,22 +95,45 @@ def auto(setting: Setting) -> Strategy:
         else:
             setting.note(ended("no arm knows a new model"))
             return
-        observations = yield queries
+        cost = 0.0
+        if less is not None and name in _SCREENED and left > WIDTH:
+            tried = yield [replace(each, share=_SMALLEST_SHARE, less=less) for each in queries[: left - WIDTH]]
+            left -= len(tried)
+            cost = _SMALLEST_SHARE * len(tried)
+            queries = [Query(point) for point in survivors(tried, _TRIED_FOR_ONE)]
+        observations = (yield queries) if queries else []
         left -= len(observations)
         before = best.loss
         best.update(observations)
         arms[name].learn(observations)
         seen.extend(observations)
-        shares.add(name, len(observations), gain=before - best.loss)
+        shares.add(name, cost + len(observations), gain=before - best.loss)
         setting.note(_event(name, observations, best, shares.now(), swarm.bests))
 
 
-def _with_every_alternative(setting: Setting, unseen: UnseenPoints, first: list[Vector]) -> list[Vector]:
+def _resource(option: object) -> Literal["rows", "fidelity"] | None:
+    """What the share of a query is of; None without shares."""
+    if option is None:
+        return None
+    return "rows" if option == "rows" else "fidelity"
+
+
+def _round_size(size: int, left: int) -> int:
+    """How many points a start by halving begins with: it costs about as much as a start of this size, and has half of
+    the evaluations at most.
+    """
+    shares = rungs(_SMALLEST_SHARE, _TRIED_FOR_ONE, left)
+    return max(min(size * len(shares), largest_round(max(left // 2, 1), len(shares), _TRIED_FOR_ONE)), min(size, left))
+
+
+def _with_every_alternative(
+    setting: Setting, unseen: UnseenPoints, first: list[Vector], known: list[Vector]
+) -> list[Vector]:
     """If no point has some alternative of a step, the last points are replaced by models that have it."""
     most = len(first) // 2
     for room in range(most + 1):
         kept = first[: len(first) - room]
-        rare = points_for_rare(setting.search_space, kept, 1, setting.rng.spawn(1)[0], room + 1)
+        rare = points_for_rare(setting.search_space, [*known, *kept], 1, setting.rng.spawn(1)[0], room + 1)
         if len(rare) <= room or room == most:
             unseen.forget(first[len(kept) :])
             return [*kept, *unseen.of(rare[:room])]
@@ -125,10 +171,10 @@ class Shares:
     """The evaluations and gains of each arm, and the share of the evaluations that follows from them."""
 
     def __init__(self) -> None:
-        self._had = dict.fromkeys(_LEAST, 0)
+        self._had = dict.fromkeys(_LEAST, 0.0)
         self._gained = dict.fromkeys(_LEAST, 0.0)
 
-    def add(self, name: str, evaluations: int, gain: float) -> None:
+    def add(self, name: str, evaluations: float, gain: float) -> None:
         """Adds a batch; the first model that does not fail is an infinite gain, and counts as none."""
         self._had[name] += evaluations
         self._gained[name] = _MEMORY * self._gained[name] + (gain / evaluations if isfinite(gain) else 0.0)
@@ -173,11 +219,11 @@ class Arm(Protocol):
 class RandomArm:
     """New models at uniform points."""
 
-    def __init__(self, setting: Setting, unseen: UnseenPoints) -> None:
-        self._setting, self._unseen = setting, unseen
+    def __init__(self, setting: Setting, unseen: UnseenPoints, width: int = WIDTH) -> None:
+        self._setting, self._unseen, self._width = setting, unseen, width
 
     def queries(self, centre: Observation) -> list[Query]:
-        return [Query(point) for point in self.points(WIDTH)]
+        return [Query(point) for point in self.points(self._width)]
 
     def points(self, size: int) -> list[Vector]:
         return self._unseen.draws(
@@ -222,11 +268,12 @@ class SwarmArm:
 class ForestArm:
     """The new models with the highest expected improvement, by a surrogate fitted to the observations of all arms."""
 
-    def __init__(self, setting: Setting, unseen: UnseenPoints, seen: list[Observation]) -> None:
-        self._setting, self._unseen, self._seen = setting, unseen, seen
+    def __init__(self, setting: Setting, unseen: UnseenPoints, seen: list[Observation], width: int = WIDTH) -> None:
+        self._setting, self._unseen, self._seen, self._width = setting, unseen, seen, width
 
     def queries(self, centre: Observation) -> list[Query]:
-        return [Query(point) for point in best_by_acquisition(self._setting, self._unseen, by_rank(self._seen), WIDTH)]
+        ranked = by_rank(self._seen)
+        return [Query(point) for point in best_by_acquisition(self._setting, self._unseen, ranked, self._width)]
 
     def learn(self, observations: list[Observation]) -> None:
         pass

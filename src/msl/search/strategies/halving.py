@@ -65,7 +65,7 @@ def halving(setting: Setting) -> Strategy:
                 whole = by_rank([*whole, *(one for one in observations if one.is_exact)])[:_PARENTS]
             figures = {"share": share, "losses": [one.loss for one in observations], "best": best.loss}
             setting.note(Event("rung", figures, best.chosen))
-            points = _survivors(observations, factor)
+            points = survivors(observations, factor)
             if not points:
                 break
 
@@ -113,7 +113,7 @@ def _evaluations(size: int, rungs: int, factor: int) -> int:
     return total
 
 
-def _survivors(observations: list[Observation], factor: int) -> list[Vector]:
+def survivors(observations: list[Observation], factor: int) -> list[Vector]:
     """The best one in `factor`, at least one; none that failed."""
     alive = by_rank([one for one in observations if one.is_exact])
     return [one.vector for one in alive[: max(len(observations) // factor, 1)]]

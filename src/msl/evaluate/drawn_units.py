@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
 from msl.blocks.base.block import Floats
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.drawn_losses import DrawnLosses
-from msl.runner.plan import Plan
 
 _TAIL = 0.025
 #: The most blocks that an order is cut into: rows that follow each other are drawn together.
@@ -26,8 +26,7 @@ class DrawnUnits:
     words: str = ""
 
     @classmethod
-    def of(cls, plan: Plan, rows: NDArray[np.intp]) -> DrawnUnits:
-        dataset = plan.job.dataset
+    def of(cls, dataset: Dataset, rows: NDArray[np.intp]) -> DrawnUnits:
         population = dataset.population
         if population.groups is not None:
             names, unit = np.unique(population.groups[rows], return_inverse=True)
