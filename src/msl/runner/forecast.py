@@ -17,8 +17,8 @@ from msl.check.read_model import ModelReader
 from msl.diagnostics.source import Source
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
 from msl.evaluate.resampling import ResamplingPlan, can_halve
-from msl.runner.baselines import baseline_digests, baseline_reserve
 from msl.runner.confidence_intervals import interval_work
+from msl.runner.insight.baselines import baseline_digests, baseline_reserve
 from msl.runner.plan import Plan
 from msl.runner.table_versions import EarlierTable, find_earlier_table
 from msl.runner.versions import CHAIN, changed_since
