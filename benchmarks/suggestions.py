@@ -20,7 +20,7 @@ from benchmarks.datasets import TARGET, drawn_split, read_data
 from benchmarks.report import Claim, Report, Table, made_by
 from benchmarks.trial import balanced_error, run_spec
 from msl.language.edit_space import edit_source
-from msl.runner.look_back import suggest
+from msl.runner.insight.look_back import suggest
 from msl.store.store import Store
 
 TABLES = ("german", "heart", "ilpd", "ionosphere", "cmc")

@@ -3,6 +3,9 @@ another environment, so that it imports nothing of this project:
 
 python table_peers.py METHOD FOLDER TARGET TASK SECONDS SEED
 
+TASK is `classification` (two classes), `regression`, or `reported`: then a peer is asked for labels of any classes, and
+for the balanced error rate that it reports of its own final model, which reported.csv holds.
+
 FOLDER has train.csv, test.csv and columns.json, the kind of each feature (`number` or `symbol`). A peer writes
 outputs.csv there, one number for each test row: the probability of the second class (in sorted order), or the predicted
 number; and labels.csv, its classes, if it gives them.
@@ -24,6 +27,11 @@ _MOST_SYMBOLS = 250
 def main(method: str, folder: str, target: str, task: str, seconds: str, seed: str) -> None:
     place = Path(folder)
     kinds = json.loads((place / "columns.json").read_text())
+    if task == "reported":
+        labels, error = REPORTING[method](place, target, kinds, float(seconds), int(seed))
+        _write(place / "labels.csv", [str(one) for one in labels])
+        _write(place / "reported.csv", [float(error)])
+        return
     fitting = PEERS[method]
     outputs, labels = fitting(place, target, task == "classification", kinds, float(seconds), int(seed))
     _write(place / "outputs.csv", [float(one) for one in outputs])
@@ -155,6 +163,75 @@ PEERS: dict[str, Callable[..., Any]] = {
     "flaml": flaml,
     "autogluon": autogluon,
     "h2o": h2o,
+}
+
+
+# --- the error that each reports of its own final model ---------------------------------------------------------------
+
+
+def hist_reported(folder: Path, target: str, kinds: dict[str, str], time: float, seed: int) -> Any:
+    """Boosting as it comes, by cross-validation: nothing was chosen."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.metrics import balanced_accuracy_score
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    train, test, y, places = _coded(folder, target, kinds)
+    model = HistGradientBoostingClassifier(categorical_features=places, random_state=seed)
+    labels = y.astype(str).to_numpy()
+    held_out = cross_val_predict(model, train, labels, cv=StratifiedKFold(5, shuffle=True, random_state=seed))
+    return model.fit(train, labels).predict(test), 1.0 - balanced_accuracy_score(labels, held_out)
+
+
+def flaml_reported(folder: Path, target: str, kinds: dict[str, str], time: float, seed: int) -> Any:
+    from flaml import AutoML  # type: ignore[import-not-found, unused-ignore]
+    from sklearn.metrics import balanced_accuracy_score
+
+    def balanced_error(X_val: Any, y_val: Any, estimator: Any, labels: Any, X: Any, y: Any, *_: Any, **__: Any) -> Any:
+        error = 1.0 - balanced_accuracy_score(y_val, estimator.predict(X_val))
+        return error, {"error": error}
+
+    train, test, y = _frames(folder, target, kinds)
+    for each in (train, test):
+        for name in (name for name, kind in kinds.items() if kind == "symbol"):
+            each[name] = each[name].astype("category")
+    model = AutoML(time_budget=time, metric=balanced_error, seed=seed)
+    model.fit(train, y.astype(str).to_numpy(), task="classification", verbose=0)
+    return model.predict(test), model.best_loss
+
+
+def autogluon_reported(folder: Path, target: str, kinds: dict[str, str], time: float, seed: int) -> Any:
+    from autogluon.tabular import TabularPredictor  # type: ignore[import-not-found, unused-ignore]
+
+    train, test, y = _frames(folder, target, kinds)
+    model = TabularPredictor(
+        label=target, eval_metric="balanced_accuracy", path=str(folder / "autogluon"), verbosity=0
+    ).fit(train.assign(**{target: y.astype(str)}), time_limit=time)
+    told = model.leaderboard(silent=True).set_index("model")["score_val"]
+    return model.predict(test), 1.0 - float(told[model.model_best])
+
+
+def h2o_reported(folder: Path, target: str, kinds: dict[str, str], time: float, seed: int) -> Any:
+    import h2o as server  # type: ignore[import-not-found, unused-ignore]
+    from h2o.automl import H2OAutoML  # type: ignore[import-not-found, unused-ignore]
+
+    train, test, y = _frames(folder, target, kinds)
+    server.init(ip="127.0.0.1", bind_to_localhost=True, max_mem_size="3G")
+    try:
+        symbols = [name for name, kind in kinds.items() if kind == "symbol"]
+        rows = server.H2OFrame(train.assign(**{target: y}), column_types=dict.fromkeys([*symbols, target], "enum"))
+        model = H2OAutoML(max_runtime_secs=int(time), seed=seed, sort_metric="mean_per_class_error")
+        model.train(y=target, training_frame=rows)
+        found = model.leader.predict(server.H2OFrame(test, column_types=dict.fromkeys(symbols, "enum")))
+        return found.as_data_frame()["predict"], model.leader.mean_per_class_error(xval=True)
+    finally:
+        server.cluster().shutdown()
+
+
+REPORTING: dict[str, Callable[..., Any]] = {
+    "hist": hist_reported,
+    "flaml": flaml_reported,
+    "autogluon": autogluon_reported,
+    "h2o": h2o_reported,
 }
 
 if __name__ == "__main__":

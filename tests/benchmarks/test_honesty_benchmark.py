@@ -46,6 +46,27 @@ def test_the_noise_of_the_test_rows_is_not_held_against_an_interval() -> None:
     assert honesty.report([wide]).tables[0].rows[1][6] == 1.0
 
 
+def test_a_peer_is_held_to_what_it_reports_of_itself(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    kinds = rng.choice(["a", "b", "c"], 90)
+    frame = pl.DataFrame({"x": (kinds == "a") + rng.normal(size=90), "w": rng.choice(["p", "q"], 90), "class": kinds})
+    frame.write_csv(tmp_path / "heart.csv")
+    cell = Cell("heart", 0, "hist", "30 seconds")
+    outcome = honesty.work(cell, Workplace(tmp_path, tmp_path / "work"))
+    assert float((tmp_path / "work" / "reported.csv").read_text()) == outcome["found"]
+    labels = (tmp_path / "work" / "labels.csv").read_text().split()
+    test = pl.read_csv(tmp_path / "work" / "test.csv")["class"].to_list()
+    right = [np.mean([label == k for label, true in zip(labels, test, strict=True) if true == k]) for k in "abc"]
+    assert outcome["truth"] == pytest.approx(1 - np.mean(right))
+    assert outcome["found interval"][0] < outcome["found"] < outcome["found interval"][1]
+    report = honesty.report([Record(cell, outcome, 1.0, "2026-11-19", "abc")])
+    assert [row[:2] for row in report.tables[0].rows] == [("real tables, hist", "found")]
+    assert not report.claims
+    wanted = [one for one in honesty.cells(False) if one.method == "autogluon"]
+    assert len(wanted) == 60
+    assert {one.budget for one in wanted} == {"30 seconds"}
+
+
 def test_a_cell_says_what_a_run_said_and_what_is_true(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     kinds = rng.integers(0, 2, 120)

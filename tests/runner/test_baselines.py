@@ -13,7 +13,7 @@ from search_cases import commissioned, write_classes, write_numbers
 from msl.cli.shared.summary_text import closing_words
 from msl.report.paired_tests import corrected_spread
 from msl.report.run_facts import baseline_words, not_ahead
-from msl.runner.baselines import baseline_models, baseline_seconds
+from msl.runner.insight.baselines import baseline_models, baseline_seconds
 from msl.runner.session import Result, RunRequest, run_plan
 from msl.store.store import Store
 

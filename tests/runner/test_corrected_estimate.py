@@ -98,6 +98,34 @@ def test_where_all_models_guess_the_interval_holds_one_half_in_about_95_of_100_c
     assert 89 <= ((ends[:, 0] <= 0.5) & (ends[:, 1] >= 0.5)).sum() <= 99
 
 
+def test_the_interval_is_not_narrower_than_that_of_the_winner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forty that guess take turns at being chosen, so that the mean over them varies little from row to row."""
+    rows = write_classes(tmp_path, rows=90).read_text().replace(",c\n", ",b\n")
+    (tmp_path / "two.csv").write_text(rows)
+    case = searched(tmp_path, MANY + "minimize ber by cv(folds = 3)\n" + RANDOM, tmp_path / "two.csv")
+    counts = np.bincount(case.plan.job.dataset.y)
+    alone: list[float] = []
+    plain = _Correcting._variance_alone
+
+    def noted(one: _Correcting, objective: int, place: int) -> float:
+        alone.append(plain(one, objective, place))
+        return alone[-1]
+
+    for seed in range(5):
+        widths = []
+        for known in (noted, lambda *_: 0.0):
+            monkeypatch.setattr(_Correcting, "_variance_alone", known)
+            best = drawn_at_random(case, np.random.default_rng(seed), 40).best
+            assert best is not None
+            widths.append(float(np.diff(best.interval["ber"])[0]))
+        # That of a balanced error rate whose classes are wrong equally often, or less.
+        assert 0.8 * 0.4 * 0.6 * (1 / counts).sum() / 4 < alone[-1] <= 0.25 * (1 / counts).sum() / 4
+        assert widths[0] > 0.97 * 2 * 1.96 * np.sqrt(alone[-1])
+        assert widths[0] > widths[1]
+
+
 def test_halved_fits_have_no_training_row_in_common_and_score_the_same_rows(tmp_path: Path) -> None:
     data = write_classes(tmp_path)
     for goal in ("cv(folds = 4)", "cv(folds = 3, repeats = 2)", "loo", "cv(folds = 3, shuffle = true)"):

@@ -18,8 +18,8 @@ from sklearn.linear_model import LinearRegression
 
 import msl as library
 from msl.report.search_importance import GOOD, explained
+from msl.runner.insight.suggestions import _natural_limits
 from msl.runner.session import Result
-from msl.runner.suggestions import _natural_limits
 from msl.store.store import Store
 
 Runs = Callable[[str], tuple[Result, Path]]

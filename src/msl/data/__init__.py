@@ -9,6 +9,7 @@ a file format                           formats/, one module each; read.find_for
 CSV and other text                      csv, on what file_bytes opens; arrays and frames: frames
 the kinds of columns, missing values    infer_types
 dates and free text as numbers          derived_columns
+symbols that have an order              ordered_symbols
 the target, the task and the classes    target
 samples of rows, and rows known again   table_rows
 options for a first look at a file      suggest_options, profile (with warnings about columns)

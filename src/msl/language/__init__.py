@@ -5,6 +5,7 @@
 - Write a tree -> `printer.ast_to_text`, with the layout of `line_breaks`
 - Format a file (`msl fmt`) -> `formatter.format_source`
 - Change a spec (`--set PATH=VALUE`) -> `override.text_to_override`, `override.override_text`
+- Change a domain or an alternative, and keep the layout -> `edit_space`
 - Explain a syntax error -> `mistakes`
 
 The grammar is in `grammar/msl.lark`; Lark is used only in this folder.

@@ -10,10 +10,10 @@ What others use:
 - Which stored evaluations will be reused, and how long will it and its last fits take? -> `forecast`
 - What is known of an earlier version of the table, before rows were added or changed? -> `table_versions`
 - Which versions and revisions do results depend on? -> `versions`
-- Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `finish`
+- Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `stored_ensembles`, `finish`
 - How far may the estimate be off? -> `confidence_intervals`
-- What is the best of many models worth on new rows? -> `corrected_estimate`, with `drawn_units` and `judged_outputs`
-- Which are the best models of a run? -> `leaderboard`
+- What is the best of many models worth on new rows? -> `corrected_estimate`, with `judged_outputs`
+- What has a run found out beside its winner? -> `insight`
 - The result as a search of scikit-learn has it -> `search_results`
 - What does `--json` print? -> `summary`; how far is the run? -> `loop.Progress`
 - Which alternatives of the space did the search try? -> `choice_counts`

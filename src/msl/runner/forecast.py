@@ -21,8 +21,8 @@ from msl.evaluate.ensemble_selection import seconds_of_draws
 from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
 from msl.evaluate.resampling import ResamplingPlan, can_halve
-from msl.runner.baselines import baseline_digests, baseline_reserve
 from msl.runner.confidence_intervals import interval_work
+from msl.runner.insight.baselines import baseline_digests, baseline_reserve
 from msl.runner.path_tasks import may_share_fits
 from msl.runner.plan import Plan
 from msl.runner.search_space import EvaluationCosts

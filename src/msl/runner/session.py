@@ -26,8 +26,8 @@ from msl.runner.choose_winner import choose_winner
 from msl.runner.corrected_estimate import competition, correct_estimate
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish
 from msl.runner.forecast import StoredEvaluations, TimeLimit, find_stored_evaluations
-from msl.runner.leaderboard import compare_with_baselines, evaluate_baselines, leaderboard, seconds_of
-from msl.runner.ledger import read_ledger
+from msl.runner.insight.leaderboard import compare_with_baselines, evaluate_baselines, leaderboard, seconds_of
+from msl.runner.insight.ledger import read_ledger
 from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.plan import Plan, block_problems, metric_problems
 from msl.runner.summary import kinds_of_warnings, plain, signed_losses, summarize
@@ -42,7 +42,7 @@ from msl.store.stored_run import NewRun
 from msl.workers.local import open_executor
 
 if TYPE_CHECKING:
-    from msl.runner.look_back import Explained, Suggested
+    from msl.runner.insight.look_back import Explained, Suggested
 
 #: The most kinds of failures in the message that no model could be evaluated.
 _MOST_CAUSES = 5
@@ -161,14 +161,14 @@ class Result:
 
     def why(self) -> Explained:
         """What mattered in the search and what the best model looks at, as `msl why` shows it; fits the model again."""
-        from msl.runner.look_back import why
+        from msl.runner.insight.look_back import why
 
         with self._store() as store:
             return why(store, self.run, self.plan)
 
     def suggest(self) -> Suggested:
         """Edits of the spec with their evidence, as `msl suggest` shows them."""
-        from msl.runner.look_back import suggest
+        from msl.runner.insight.look_back import suggest
 
         with self._store() as store:
             return suggest(store, self.run, None if self.plan is None else self.plan.table.facts)[0]

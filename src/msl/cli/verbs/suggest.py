@@ -16,7 +16,7 @@ from msl.diagnostics.user_error import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from msl.runner.suggestions import SpecOfRun, Suggestion
+    from msl.runner.insight.suggestions import SpecOfRun, Suggestion
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Look back", 9)
@@ -38,7 +38,7 @@ def suggest(
     import shutil
 
     from msl.report.insight_text import suggestions_to_text
-    from msl.runner.look_back import suggest as suggested
+    from msl.runner.insight.look_back import suggest as suggested
 
     if patch and (apply or json):
         raise UserError("`--patch` prints a patch and nothing else", "leave out the other option")

@@ -37,7 +37,7 @@ def why(
     import shutil
 
     from msl.report.insight_text import why_to_text
-    from msl.runner.look_back import why as explained
+    from msl.runner.insight.look_back import why as explained
 
     with opened_run(run, store) as (opened, identity):
         plan, reason = (None, "") if search else _plan(opened, identity, data, Trusted(trust))

@@ -22,11 +22,11 @@ from msl.evaluate.metrics import score
 from msl.evaluate.outcome import MetricFailed, Outcome
 from msl.evaluate.splits import Split
 from msl.report.paired_tests import corrected_spread, students_p
-from msl.runner.baselines import SAFETY, baseline_models, baseline_seconds
 from msl.runner.choose_winner import Candidate, ranked_candidates
 from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
 from msl.runner.corrected_estimate import MOST_PLACES, Correction
 from msl.runner.finish import FinalTasks
+from msl.runner.insight.baselines import SAFETY, baseline_models, baseline_seconds
 from msl.runner.judged_outputs import judged_outputs
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan

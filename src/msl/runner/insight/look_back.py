@@ -17,10 +17,10 @@ from msl.diagnostics.user_error import UserError
 from msl.report.run_facts import corrected_estimate, read_stored, stored_source
 from msl.report.search_importance import EvaluatedModels, evaluated_models, read_facts, search_importance
 from msl.runner.choose_members import row_metric
-from msl.runner.explain_model import explain_model
+from msl.runner.insight.explain_model import explain_model
+from msl.runner.insight.suggestions import SpecOfRun, Suggestion, suggestions
 from msl.runner.plan import Plan
 from msl.runner.spec_source import checked_spec
-from msl.runner.suggestions import SpecOfRun, Suggestion, suggestions
 from msl.space.formulas import Facts
 from msl.space.values import Model
 from msl.store.store import Store, make_folder, write_atomically
