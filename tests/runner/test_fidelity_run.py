@@ -80,6 +80,7 @@ def test_auto_has_no_resource_unless_the_spec_says_so(tmp_path: Path) -> None:
     none = commissioned(tmp_path, _AUTO.replace("= auto)", "= none)"), table).plan.digests
     assert none.run == plain.run != commissioned(tmp_path, _AUTO, table).plan.digests.run
 
+
 def test_rows_are_the_resource_unless_the_spec_says_otherwise(tmp_path: Path) -> None:
     """An old spec keeps its digest."""
     table = write_classes(tmp_path)
