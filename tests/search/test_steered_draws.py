@@ -6,12 +6,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from strategy_options import options
 
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.runner.search_space import ModelSearchSpace, space_to_search_space
 from msl.search.operators.initialise import UnseenPoints, uniform_points
 from msl.search.operators.mutation_and_crossover import uniform, with_added
+from msl.search.operators.swarm import scattered
+from msl.search.stages import load_strategy
 from msl.search.strategies.random import random
 from msl.search.strategy_context import Setting
 from msl.space.canonical.digest import space_digest
@@ -73,6 +76,42 @@ def test_random_search_is_steered(draw: str) -> None:
     names, values = _learners(space, np.array([query.vector for query in queries]))
     assert names["a"] >= 24
     assert abs(float(np.mean(values)) - 0.8) < 0.02
+
+
+@pytest.mark.parametrize("encoding", ["shared", "separate"])
+@pytest.mark.parametrize(
+    ("strategy", "objectives"),
+    [
+        ("random(evaluations = 96)", 1),
+        ("auto(evaluations = 100)", 1),
+        ("auto(evaluations = 400, resource = rows)", 1),
+        ("halving(evaluations = 400)", 1),
+        ("pso(swarm = 60)", 1),
+        ("bpso(swarm = 60)", 1),
+        ("occam_ga(population = 60)", 1),
+        ("cmdpso(swarm = 60)", 2),
+        ("nspso(swarm = 60)", 2),
+    ],
+)
+def test_the_first_population_of_a_strategy_follows_priors_and_weights(
+    strategy: str, objectives: int, encoding: str
+) -> None:
+    """Without them as many have `b` as `a`, and `p` is 0.5 on average."""
+    space = _space(encoding=encoding)
+    setting = Setting(space, options(strategy), np.random.default_rng(0), objectives=objectives)
+    queries = next(load_strategy(strategy.split("(")[0])(setting))
+    names, values = _learners(space, np.array([query.vector for query in queries]))
+    assert len(queries) >= 20
+    assert names["a"] > 0.7 * len(queries)
+    # One may be the reference; alternatives that nobody drew have a model each.
+    assert abs(float(np.median(values)) - 0.8) < 0.02
+
+
+def test_idle_particles_restart_where_priors_say() -> None:
+    space, rng = _space(), np.random.default_rng(0)
+    still = rng.random((200, space.n_dimensions))
+    anew, _ = scattered(space, still, still, np.zeros_like(still), rng)
+    assert _are_steered(space, anew)
 
 
 def test_mutation_draws_by_the_prior_and_leaves_the_rest() -> None:
