@@ -13,6 +13,7 @@ from msl.diagnostics.source import Source
 from msl.runner.search_space import ModelSearchSpace, space_to_search_space
 from msl.search.operators.initialise import UnseenPoints, uniform_points
 from msl.search.operators.mutation_and_crossover import uniform, with_added
+from msl.search.operators.surrogate import _near
 from msl.search.operators.swarm import scattered
 from msl.search.stages import load_strategy
 from msl.search.strategies.random import random
@@ -40,7 +41,7 @@ def _space(text: str = TEXT, encoding: str = "shared") -> ModelSearchSpace:
     return space_to_search_space(_spec(text).space, encoding)  # type: ignore[arg-type]
 
 
-def _learners(space: ModelSearchSpace, points: np.ndarray) -> tuple[Counter[str], list[float]]:
+def _learners(space: ModelSearchSpace, points: np.ndarray | list[np.ndarray]) -> tuple[Counter[str], list[float]]:
     """The learners of some points, and the values of `p` of `a`."""
     names, values = Counter[str](), []
     for point in points:
@@ -112,6 +113,17 @@ def test_idle_particles_restart_where_priors_say() -> None:
     still = rng.random((200, space.n_dimensions))
     anew, _ = scattered(space, still, still, np.zeros_like(still), rng)
     assert _are_steered(space, anew)
+
+
+def test_models_near_the_best_that_a_surrogate_weighs_are_drawn_by_weight() -> None:
+    space, rng = _space(), np.random.default_rng(0)
+    with_b = np.array([point for point in rng.random((900, space.n_dimensions)) if _learners(space, [point])[0]["b"]])
+    (place,) = np.flatnonzero((with_b.min(axis=0) > 0.45) | (with_b.max(axis=0) < 0.55))  # where the learner is chosen
+    near = _near(Setting(space, {}, rng), with_b)
+    chosen_anew = near[~np.isin(near[:, place], with_b[:, place])]
+    names, _ = _learners(space, chosen_anew)
+    assert len(chosen_anew) > 50
+    assert names["a"] > 0.8 * len(chosen_anew)  # one half if alternatives were drawn alike
 
 
 def test_mutation_draws_by_the_prior_and_leaves_the_rest() -> None:
