@@ -60,8 +60,8 @@ def auto(setting: Setting) -> Strategy:
     if not first:
         setting.note(ended("draws give no model"))
         return
-    for share in rungs(_SMALLEST_SHARE, _TRIED_FOR_ONE, left) if less is not None and len(first) > 2 * WIDTH else []:
-        if share < 1.0:
+    if less is not None and len(first) > 2 * WIDTH:
+        for share in rungs(_SMALLEST_SHARE, _TRIED_FOR_ONE, left)[:-1]:  # the last one is that of all other points
             tried = yield [Query(point, share=share, less=less) for point in first]
             left -= len(tried)
             first = survivors(tried, _TRIED_FOR_ONE) or first[:WIDTH]
