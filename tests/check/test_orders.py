@@ -10,6 +10,11 @@ import pytest
 from msl.encode.codec import Codec, space_to_codec
 from msl.encode.sample import enumerate_models
 from msl.runner.plan import written_space
+from msl.runner.search_space import space_to_search_space
+from msl.search.base import Observation
+from msl.search.operators.initialise import UnseenPoints
+from msl.search.strategies.auto import PatternArm
+from msl.search.strategy_context import Setting
 from msl.space.canonical.digest import space_digest
 from msl.space.diff.beside_the_set import orders_to_text
 from msl.space.diff.compare import diff_spaces
@@ -90,6 +95,21 @@ def test_every_dimension_of_an_order_is_ordered() -> None:
     assert {("tree.edge", "ordered", 2), ("tree.shape", "choice", 2)} <= meanings
     plain = {m.kind for m in codec(PLAIN).layout.meanings if m.path != "tree.layers"}
     assert plain == {"choice"}
+
+
+@pytest.mark.parametrize("encoding", ["shared", "separate"])
+def test_strategies_step_along_an_order(encoding: str) -> None:
+    """A pattern search steps up and down an order, and tries every alternative of a plain choice."""
+    head = 'block b: learner "m:B" { level: one < two < three < four < five }\nchain m = b\n'
+    tried = []
+    for text in (head, head.replace(" < ", " | ")):
+        space = space_to_search_space(sound(text).space, encoding)  # type: ignore[arg-type]
+        middle = Observation(np.array([0.5]), (1.0,))
+        arm = PatternArm(Setting(space, {}, np.random.default_rng(0)), UnseenPoints(space, [middle]))
+        arm._begin_sweep(middle.vector)
+        tried.append(sorted(int(space.cells(arm._changed(middle.vector, *move))[0]) for move in arm._moves))
+    assert tried[0] == [0, 4]  # half of the range away
+    assert set(tried[1]) >= {0, 1, 3, 4}
 
 
 @pytest.mark.parametrize(

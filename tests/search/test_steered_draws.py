@@ -6,12 +6,16 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from strategy_options import options
 
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.runner.search_space import ModelSearchSpace, space_to_search_space
 from msl.search.operators.initialise import UnseenPoints, uniform_points
 from msl.search.operators.mutation_and_crossover import uniform, with_added
+from msl.search.operators.surrogate import _near
+from msl.search.operators.swarm import scattered
+from msl.search.stages import load_strategy
 from msl.search.strategies.random import random
 from msl.search.strategy_context import Setting
 from msl.space.canonical.digest import space_digest
@@ -37,7 +41,7 @@ def _space(text: str = TEXT, encoding: str = "shared") -> ModelSearchSpace:
     return space_to_search_space(_spec(text).space, encoding)  # type: ignore[arg-type]
 
 
-def _learners(space: ModelSearchSpace, points: np.ndarray) -> tuple[Counter[str], list[float]]:
+def _learners(space: ModelSearchSpace, points: np.ndarray | list[np.ndarray]) -> tuple[Counter[str], list[float]]:
     """The learners of some points, and the values of `p` of `a`."""
     names, values = Counter[str](), []
     for point in points:
@@ -73,6 +77,53 @@ def test_random_search_is_steered(draw: str) -> None:
     names, values = _learners(space, np.array([query.vector for query in queries]))
     assert names["a"] >= 24
     assert abs(float(np.mean(values)) - 0.8) < 0.02
+
+
+@pytest.mark.parametrize("encoding", ["shared", "separate"])
+@pytest.mark.parametrize(
+    ("strategy", "objectives"),
+    [
+        ("random(evaluations = 96)", 1),
+        ("auto(evaluations = 100)", 1),
+        ("auto(evaluations = 400, resource = rows)", 1),
+        ("halving(evaluations = 400)", 1),
+        ("pso(swarm = 60)", 1),
+        ("bpso(swarm = 60)", 1),
+        ("occam_ga(population = 60)", 1),
+        ("cmdpso(swarm = 60)", 2),
+        ("nspso(swarm = 60)", 2),
+    ],
+)
+def test_the_first_population_of_a_strategy_follows_priors_and_weights(
+    strategy: str, objectives: int, encoding: str
+) -> None:
+    """Without them as many have `b` as `a`, and `p` is 0.5 on average."""
+    space = _space(encoding=encoding)
+    setting = Setting(space, options(strategy), np.random.default_rng(0), objectives=objectives)
+    queries = next(load_strategy(strategy.split("(")[0])(setting))
+    names, values = _learners(space, np.array([query.vector for query in queries]))
+    assert len(queries) >= 20
+    assert names["a"] > 0.7 * len(queries)
+    # One may be the reference; alternatives that nobody drew have a model each.
+    assert abs(float(np.median(values)) - 0.8) < 0.02
+
+
+def test_idle_particles_restart_where_priors_say() -> None:
+    space, rng = _space(), np.random.default_rng(0)
+    still = rng.random((200, space.n_dimensions))
+    anew, _ = scattered(space, still, still, np.zeros_like(still), rng)
+    assert _are_steered(space, anew)
+
+
+def test_models_near_the_best_that_a_surrogate_weighs_are_drawn_by_weight() -> None:
+    space, rng = _space(), np.random.default_rng(0)
+    with_b = np.array([point for point in rng.random((900, space.n_dimensions)) if _learners(space, [point])[0]["b"]])
+    (place,) = np.flatnonzero((with_b.min(axis=0) > 0.45) | (with_b.max(axis=0) < 0.55))  # where the learner is chosen
+    near = _near(Setting(space, {}, rng), with_b)
+    chosen_anew = near[~np.isin(near[:, place], with_b[:, place])]
+    names, _ = _learners(space, chosen_anew)
+    assert len(chosen_anew) > 50
+    assert names["a"] > 0.8 * len(chosen_anew)  # one half if alternatives were drawn alike
 
 
 def test_mutation_draws_by_the_prior_and_leaves_the_rest() -> None:

@@ -253,7 +253,10 @@ def prior_of_alternatives(statement: UnreadableStatement) -> Diagnostic | None:
     """`0.1 | 1 | 10 normal(1, 1)`: a prior belongs to a range."""
     if statement.token.type not in {"NAME", "PRIOR"} or str(statement.token) not in ("normal", "lognormal"):
         return None
-    if statement.before.type not in {"NUMBER", "NAME"} or (end := statement.closing(1)) is None:
+    earlier, opened, end = statement.near(-2), statement.near(1), statement.closing(1)
+    if statement.before.type not in {"NUMBER", "NAME"} or end is None or opened is None or opened.type != "CALL":
+        return None
+    if earlier is not None and earlier.type in {"DOTDOT", "STEP"}:
         return None
     message = f"`{statement.token}` belongs to a range, and `{statement.before}` is one value"
     help = f"to draw an alternative more often write `{statement.before} weight 3`"

@@ -67,7 +67,7 @@ def auto(setting: Setting) -> Strategy:
         setting.note(ended("draws give no model"))
         return
     if less is not None and len(first) > 2 * WIDTH:
-        for share in rungs(_SMALLEST_SHARE, _TRIED_FOR_ONE, left)[:-1]:
+        for share in rungs(_SMALLEST_SHARE, _TRIED_FOR_ONE, left)[:-1]:  # the last one is that of all other points
             tried = yield [Query(point, share=share, less=less) for point in first]
             left -= len(tried)
             first = survivors(tried, _TRIED_FOR_ONE) or first[:WIDTH]
