@@ -100,8 +100,8 @@ def with_categories(value: BlockValue, symbols: tuple[int, ...]) -> tuple[BlockV
 # --- Sparse rows ------------------------------------------------------------------------------------------------------
 #
 # One-hot encoding and weighted words give hundreds of columns, nearly all of them 0. Such rows stay sparse (CSR) as
-# long as what follows takes them and gives the same result as for full rows, within the tolerance of its solver. That is
-# why ridges and stochastic gradients, which have other solvers or steps for sparse rows, are not among these, nor trees
+# long as what follows takes them and gives the same result as for full rows, within the tolerance of its solver.
+# Ridges and stochastic gradients, which have other solvers or steps for sparse rows, are not among these, nor trees
 # that add up fractions: there the last digits decide between splits that are equally good.
 
 
