@@ -15,6 +15,7 @@
 | Which rows and columns does a model see? | `dataset`: `Dataset` |
 | What is kept of the outputs that a model was judged by? | `kept_outputs` |
 | What are metrics and losses of many models on many draws of the rows? | `drawn_metrics`, `drawn_losses` |
+| What do metrics of the model itself need, such as its size? | `whole_model` |
 | How are the final models fitted? | `final_fits` |
 
 Declarations in `catalogue/metrics.msl` and `catalogue/estimates.msl` name functions as `msl.evaluate:ber`, whichever

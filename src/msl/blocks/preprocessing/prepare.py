@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.sparse import csc_matrix, csr_matrix, hstack, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
@@ -144,7 +144,7 @@ class Prepare(BlockTransformer):
         self.numeric_: Codes = np.flatnonzero(~symbolic)
         self.symbolic_: Codes = np.flatnonzero(symbolic)
         self.symbols_ = [_symbols(X[:, column]) for column in self.symbolic_] if self.encode else []
-        by_column = X.tocsc() if issparse(X) else X
+        by_column: Any = csc_matrix(X) if issparse(X) else X
         self.medians_ = (
             np.array([_median(_column(by_column, place)) for place in self.numeric_]) if self.impute else None
         )
@@ -174,7 +174,7 @@ class Prepare(BlockTransformer):
             return X
         replacements = np.full(X.shape[1], MISSING_SYMBOL)
         replacements[self.numeric_] = self.medians_
-        filled = X.copy()
+        filled: Any = X.copy()
         if issparse(X):
             gaps = np.isnan(filled.data)
             filled.data[gaps] = replacements[filled.indices[gaps]]
@@ -231,7 +231,7 @@ def _places(column: Floats, symbols: Floats) -> tuple[Codes, Codes]:
     return known, np.minimum(places[known], MOST_COLUMNS - 1)
 
 
-def _column(X: Floats, place: int) -> Floats:
+def _column(X: Any, place: Any) -> Floats:
     column: Floats = X[:, [place]].toarray().ravel() if issparse(X) else X[:, place]
     return column
 
