@@ -73,9 +73,8 @@ def test_the_kind_of_a_column_and_its_use(values: list[object], kind: str, use: 
 def test_numbers_of_rows_that_tell_of_the_target_are_named_and_nothing_warns_of_them() -> None:
     rng = np.random.default_rng(0)
     years = np.sort(rng.integers(1900, 2000, 300))
-    frame = pl.DataFrame(
-        {"id": years * 50 + rng.permutation(300) * 7, "x": rng.normal(size=300), "year": years + rng.normal(size=300)}
-    )
+    numbers = (years + rng.integers(0, 60, 300)) * 300 + np.arange(300)
+    frame = pl.DataFrame({"id": numbers, "x": rng.normal(size=300), "year": years + rng.normal(size=300)})
     first = decided(frame, "year")
     assert first.options.numeric == ("id",)
     assert "its numbers go with the target" in first.reasons["id"]
