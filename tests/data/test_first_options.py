@@ -70,6 +70,21 @@ def test_the_kind_of_a_column_and_its_use(values: list[object], kind: str, use: 
     assert ("v" in first.reasons) == (use != "feature")
 
 
+def test_numbers_of_rows_that_tell_of_the_target_are_named_and_nothing_warns_of_them() -> None:
+    rng = np.random.default_rng(0)
+    years = np.sort(rng.integers(1900, 2000, 300))
+    numbers = (years + rng.integers(0, 60, 300)) * 300 + np.arange(300)
+    frame = pl.DataFrame({"id": numbers, "x": rng.normal(size=300), "year": years + rng.normal(size=300)})
+    first = decided(frame, "year")
+    assert first.options.numeric == ("id",)
+    assert "its numbers go with the target" in first.reasons["id"]
+    named = build_table(read_source(frame), first.options)
+    assert named.warnings == ()
+    unnamed = read_table(frame, options=DataOptions(target="year"))
+    assert [each.code for each in unnamed.warnings] == ["MSL335"]
+    np.testing.assert_array_equal(named.X, unnamed.X)
+
+
 def test_a_column_of_dates_in_a_frame_of_pandas() -> None:
     frame = pd.DataFrame({"x": NUMBERS, "class": CLASS})
     for moments in (

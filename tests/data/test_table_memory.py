@@ -179,3 +179,16 @@ def test_frames_that_are_not_what_they_seem() -> None:
     assert months.X[:, months.names.index("w: month")].tolist() == [1, 2, 3, 4]
     assert refusal(frame, pd.DataFrame({"s": classes, "t": classes})) == "MSL327"
     assert read_table(frame, pd.DataFrame({"t": classes})).target == "y"
+
+
+def test_a_table_of_arrow_is_read_as_a_frame_is() -> None:
+    class Arrow:
+        """All that a table of pyarrow, DuckDB or any other such library has to offer."""
+
+        def __init__(self, frame: pl.DataFrame) -> None:
+            self.__arrow_c_stream__ = frame.__arrow_c_stream__
+
+    frame = pl.DataFrame({"a": [1.5, None, 3.0, 4.0], "b": ["x", "y", "z", "x"], "y": ["p", "q", "q", "p"]})
+    table = read_table(Arrow(frame))
+    assert table.fingerprint == read_table(frame).fingerprint
+    assert table.names == ("a", "b")

@@ -8,6 +8,7 @@ what is wrong with a table              data_errors.DataError, data_errors.DataP
 a file format                           formats/, one module each; read.find_format, raw_columns.TableFormat
 CSV and other text                      csv, on what file_bytes opens; arrays and frames: frames
 the kinds of columns, missing values    infer_types
+symbols with an order                   ordered_symbols
 dates and free text as numbers          derived_columns
 symbols that have an order              ordered_symbols
 the target, the task and the classes    target

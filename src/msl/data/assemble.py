@@ -181,7 +181,9 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     columns = tuple(_column(column, categories.get(column.name)) for column in features)
     made = {name: one.source for one in derived for name in one.names}
     for column in features:
-        problems += column_warnings(column) if column.name not in made else ()
+        if column.name not in made:
+            is_meant = column.name in (options.numeric or ())
+            problems += (each for each in column_warnings(column) if not (is_meant and each.code == "MSL335"))
     made_of = {one.source: original.columns[one.source] for one in derived}
     problems += _empty_sources(made_of, given)
     known_by = original.columns | {name: column.values for name, column in typed.items() if name in original.columns}

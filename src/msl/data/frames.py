@@ -61,6 +61,9 @@ def _columns(source: Any) -> tuple[list[pl.Series], Sequence[str]]:
             [_pandas_column(source.iloc[:, place]) for place in range(len(source.columns))],
             [str(name) for name in source.columns],
         )
+    if hasattr(source, "__arrow_c_stream__"):  # a table of Arrow, whose columns are taken as they are
+        frame = pl.DataFrame(source)
+        return frame.get_columns(), frame.columns
     array = _array(source)
     if array.ndim != 2:
         raise _misshapen(f"an array of {array.ndim} dimensions is not a table")

@@ -82,6 +82,9 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
     for name in signed:
         text, number = _example(reading.columns[name], columns[name].values)
         sentences.append(f"`{name}` has signs around its numbers and is read as numeric: {text!r} is {number}")
+    # Named as numbers, they are meant, so that nothing warns of them.
+    telling = tuple(n for n, use in uses.items() if use == "feature" and columns[n].kind == "identifier")
+    numbers = (*signed, *(n for n in telling if columns[n].values.dtype.is_numeric() and n not in signed))
     orders = tuple((n, *column.order) for n, column in columns.items() if column.order and uses[n] == "feature")
     if orders:
         named = listed((f"`{name}`" for name, *_ in orders), shown=12)
@@ -97,7 +100,7 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
         options,
         ignore=ignored or None,
         order=order,
-        numeric=signed or None,
+        numeric=numbers or None,
         dates=(order,) if order else None,
         ordered=orders or None,
     )

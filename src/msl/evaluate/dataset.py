@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import ColumnKinds
+from msl.blocks.base.check_outputs import is_sparse
 from msl.data.table import Table
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.splits import Rows, SplitGroups
@@ -110,4 +110,4 @@ def bytes_of(rows: Any) -> int:
 
 def _parts(rows: Any) -> tuple[Any, ...]:
     """The arrays that hold rows; those of sparse ones are three."""
-    return (rows.data, rows.indices, rows.indptr) if sparse.issparse(rows) else (rows,)
+    return (rows.data, rows.indices, rows.indptr) if is_sparse(rows) else (rows,)

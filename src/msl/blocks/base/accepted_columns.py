@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
 from msl.blocks.base.block import Block, Floats
-from msl.blocks.base.check_outputs import BadOutputs
+from msl.blocks.base.check_outputs import BadOutputs, is_sparse
 from msl.blocks.base.load import load_class, parameter_names
 from msl.space.values import BlockType, BlockValue, Step
 
@@ -100,8 +100,8 @@ def with_categories(value: BlockValue, symbols: tuple[int, ...]) -> tuple[BlockV
 # --- Sparse rows ------------------------------------------------------------------------------------------------------
 #
 # One-hot encoding and weighted words give hundreds of columns, nearly all of them 0. Such rows stay sparse (CSR) as
-# long as what follows takes them and gives the same result as for full rows, within the tolerance of its solver. That is
-# why ridges and stochastic gradients, which have other solvers or steps for sparse rows, are not among these, nor trees
+# long as what follows takes them and gives the same result as for full rows, within the tolerance of its solver.
+# Ridges and stochastic gradients, which have other solvers or steps for sparse rows, are not among these, nor trees
 # that add up fractions: there the last digits decide between splits that are equally good.
 
 
@@ -133,10 +133,11 @@ def takes_sparse(estimator: Any, lacks_values: bool = False) -> bool:
     return type(estimator) in _TAKE_SPARSE if own is None else bool(own)
 
 
-def rows_for(step: Any, rows: Floats) -> Floats:
+def rows_for(step: Any, rows: Any) -> Floats:
     """Rows as a step takes them: full ones, unless they are sparse and it takes those."""
-    if not sparse.issparse(rows) or takes_sparse(step):
-        return rows
+    if not is_sparse(rows) or takes_sparse(step):
+        kept: Floats = rows
+        return kept
     size = 8 * rows.shape[0] * rows.shape[1]
     if size > MOST_FULL_BYTES:
         shape = f"{rows.shape[0]:,} rows of {rows.shape[1]:,} columns that are nearly all 0"
@@ -147,8 +148,8 @@ def rows_for(step: Any, rows: Floats) -> Floats:
     return full
 
 
-def beside(parts: Sequence[Floats]) -> Floats:
+def beside(parts: Sequence[Any]) -> Floats:
     """The columns of some rows next to each other; sparse if any of them are."""
-    if any(map(sparse.issparse, parts)):
-        return sparse.hstack(parts, format="csr", dtype=np.float64)
-    return np.hstack(parts)
+    joined: Any = sparse.hstack(parts, format="csr") if any(map(is_sparse, parts)) else np.hstack(parts)
+    columns: Floats = joined
+    return columns

@@ -66,14 +66,20 @@ def _reject(cause: str, words: str, wrong: NDArray[np.bool_] | np.bool_) -> None
 FEWEST_SPARSE = 100
 
 
+def is_sparse(rows: Any) -> bool:
+    return bool(sparse.issparse(rows))
+
+
 def made_columns(made: Any) -> Floats:
     """The output of a third-party transformer as floats; the caller checks its shape.
 
     Sparse rows with many columns stay sparse; `rows_for` makes them full for what takes no others. Their number of
     columns alone decides, so that training rows and new rows are of one kind.
     """
-    if sparse.issparse(made) and made.ndim == 2 and made.shape[1] >= FEWEST_SPARSE and made.dtype.kind in "biuf":
-        return sparse.csr_matrix(made, dtype=np.float64)
+    if is_sparse(made) and made.ndim == 2 and made.shape[1] >= FEWEST_SPARSE and made.dtype.kind in "biuf":
+        kept: Any = sparse.csr_matrix(made, dtype=np.float64)
+        columns: Floats = kept
+        return columns
     array = _plain_array(made)
     if array.dtype.kind not in "biuf":
         array = _numbers(array, "makes {} out of numbers, and what follows needs numbers")
@@ -95,26 +101,26 @@ def checked_columns(columns: Floats, before: Floats, step: Any = None) -> Floats
     return columns
 
 
-def _rows_where(holds: Callable[[Floats], NDArray[np.bool_]], columns: Floats) -> NDArray[np.bool_]:
+def _rows_where(holds: Callable[[Any], NDArray[np.bool_]], columns: Any) -> NDArray[np.bool_]:
     """The rows in which it holds for any value."""
-    if not sparse.issparse(columns):
-        return holds(columns).any(axis=1)
-    found = np.zeros(columns.shape[0], dtype=np.bool_)
+    if not is_sparse(columns):
+        return np.asarray(holds(columns).any(axis=1))
+    found: NDArray[np.bool_] = np.zeros(columns.shape[0], dtype=np.bool_)
     found[columns.tocoo().row[holds(columns.data)]] = True
     return found
 
 
-def is_finite(columns: Floats) -> bool:
+def is_finite(columns: Any) -> bool:
     """Whether all values are finite. Large arrays are checked in blocks: even one byte for each value is a lot."""
-    if sparse.issparse(columns):
+    if is_sparse(columns):
         return bool(np.isfinite(columns.data).all())
     if columns.size <= BLOCK or columns.shape[1] == 0:
         return bool(np.isfinite(columns).all())
     return all(np.isfinite(columns[block]).all() for block in row_blocks(columns))
 
 
-def has_missing(columns: Floats) -> bool:
-    return bool(np.isnan(columns.data if sparse.issparse(columns) else columns).any())
+def has_missing(columns: Any) -> bool:
+    return bool(np.isnan(columns.data if is_sparse(columns) else columns).any())
 
 
 # --- Learners ---------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.sparse import csc_matrix, csr_matrix, hstack
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from msl.blocks.base.block import BlockTransformer, Codes, Floats
+from msl.blocks.base.check_outputs import has_missing, is_sparse
 from msl.blocks.public import public
 from msl.diagnostics.user_error import UserError
 
@@ -144,7 +145,7 @@ class Prepare(BlockTransformer):
         self.numeric_: Codes = np.flatnonzero(~symbolic)
         self.symbolic_: Codes = np.flatnonzero(symbolic)
         self.symbols_ = [_symbols(X[:, column]) for column in self.symbolic_] if self.encode else []
-        by_column = X.tocsc() if issparse(X) else X
+        by_column: Any = csc_matrix(X) if is_sparse(X) else X
         self.medians_ = (
             np.array([_median(_column(by_column, place)) for place in self.numeric_]) if self.impute else None
         )
@@ -170,12 +171,12 @@ class Prepare(BlockTransformer):
         return np.hstack([numbers, *(_encoded(X[:, column], symbols) for column, symbols in columns)])
 
     def _filled(self, X: Floats) -> Floats:
-        if self.medians_ is None or not np.isnan(X.data if issparse(X) else X).any():
+        if self.medians_ is None or not has_missing(X):
             return X
         replacements = np.full(X.shape[1], MISSING_SYMBOL)
         replacements[self.numeric_] = self.medians_
-        filled = X.copy()
-        if issparse(X):
+        filled: Any = X.copy()
+        if is_sparse(X):
             gaps = np.isnan(filled.data)
             filled.data[gaps] = replacements[filled.indices[gaps]]
         else:
@@ -231,8 +232,8 @@ def _places(column: Floats, symbols: Floats) -> tuple[Codes, Codes]:
     return known, np.minimum(places[known], MOST_COLUMNS - 1)
 
 
-def _column(X: Floats, place: int) -> Floats:
-    column: Floats = X[:, [place]].toarray().ravel() if issparse(X) else X[:, place]
+def _column(X: Any, place: Any) -> Floats:
+    column: Floats = X[:, [place]].toarray().ravel() if is_sparse(X) else X[:, place]
     return column
 
 
