@@ -58,6 +58,7 @@ TABLES = {
     "a number to predict": table_of(80),
     "more rows": table_of(6_000, (0.5, 0.5)),
     "many rows": table_of(30_000),
+    "too many for a forest": table_of(50_001),
     "very many rows": table_of(100_001, (0.97, 0.03)),
 }
 
@@ -84,6 +85,7 @@ def test_it_is_sound_and_says_nothing_to_complain_about(kind: str) -> None:
         ("a number to predict", ["minimize rmse", "ridge(", "target_encode_mean"], ["class_weight"]),
         ("more rows", ["by cv(folds = 3)", "forest", "logistic("], ["svm(", "k_neighbors"]),
         ("many rows", ["by holdout(0.25)", "forest", "ridge("], ["svr("]),
+        ("too many for a forest", ["Forests, kernel machines", "ridge(", "30..1_000", "4..255"], ["block forest"]),
         ("very many rows", ["by holdout(0.25)", "boosted"], ["forest", "logistic("]),
     ],
 )

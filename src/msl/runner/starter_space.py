@@ -20,8 +20,9 @@ from msl.diagnostics.user_error import UserError
 _FEW_ROWS = 2_000
 #: Up to so many rows five folds end in time, then three; beyond, one split is precise enough.
 _FIVE_FOLDS, _THREE_FOLDS = 5_000, 20_000
-#: Beyond so many rows a forest and an exact linear model take longer than all that boosting needs to be better.
-_MANY_ROWS = 100_000
+#: Beyond so many rows an exact linear model takes longer than all that boosting needs to be better; a forest does so
+#: sooner, and is saved as gigabytes.
+_MANY_ROWS, _MANY_FOR_FOREST = 100_000, 50_000
 #: Classes are unbalanced if the rarest has less than this share of what it would have among equal ones.
 _RARE = 2 / 3
 #: With more classes, target encoding makes too many columns: one for each class.
@@ -126,16 +127,19 @@ class StarterSpace:
         if self._rows <= _FEW_ROWS:
             return "They are few enough for all kinds: `msl blocks` lists more."
         if self._rows <= _MANY_ROWS:
-            return "Kernel machines and nearest neighbours are left out: they would take too long."
+            first = "Kernel" if self._has_forest else "Forests, kernel"
+            return f"{first} machines and nearest neighbours are left out: they would take too long."
         return "Only boosting ends in time on so many."
 
     def _boosted(self) -> list[str]:
         leaves, samples = (16, 10) if self._rows <= _FEW_ROWS else (31, 20)
+        most_rounds = 300 if self._rows <= _FIVE_FOLDS else 1_000
+        most_leaves = 64 if self._rows <= _THREE_FOLDS else 255
         names = _OF_LIGHTGBM if self.has_lightgbm else _OF_SKLEARN
         domains = [
             "real 0.02..0.3 log default 0.1",
-            "int 30..300 log default 100",
-            f"int 4..64 log default {leaves}",
+            f"int 30..{most_rounds:_} log default 100",
+            f"int 4..{most_leaves} log default {leaves}",
             f"int 2..100 log default {samples}",
             "0 | real 1e-3..10 log default 0",
             "real 0.2..1.0 default 1.0",
@@ -152,8 +156,12 @@ class StarterSpace:
         target = f"sklearn.ensemble:HistGradientBoosting{self._kind}"
         return [*about, *self._block("boosted", target, parameters, fidelity)]
 
+    @property
+    def _has_forest(self) -> bool:
+        return self._rows <= _MANY_FOR_FOREST
+
     def _forest(self) -> list[str]:
-        if self._rows > _MANY_ROWS:
+        if not self._has_forest:
             return []
         parameters = [
             'max_features: "sqrt" | real 0.1..1.0 default "sqrt"',
@@ -177,7 +185,7 @@ class StarterSpace:
 
     def _chain(self) -> list[str]:
         symbols, numbers = self.table.facts.symbolic, len(self.table.schema.columns) - len(self.table.facts.symbolic)
-        trees = ["boosted"] if self._rows > _MANY_ROWS else ["boosted", "forest"]
+        trees = ["boosted", "forest"] if self._has_forest else ["boosted"]
         lines, paths = [], trees
         if symbols:
             lines += [

@@ -102,8 +102,8 @@ def _trees(number: str, default: str | float, of_step: float) -> Callable[[_Give
 def _kernel(given: _Given, size: Size) -> float:
     """Kernel machines: a row for each pair, more of them where errors cost more."""
     pairs = float(size.rows) * (size.rows + size.predicted)
-    slower = float(max(1.0, given.number("C", 1.0)) ** 0.15)
-    return (1e-8 + 3e-10 * size.wide) * pairs * slower * size.classes
+    of_errors: float = max(1.0, given.number("C", 1.0)) ** 0.15
+    return (1e-8 + 3e-10 * size.wide) * pairs * of_errors * size.classes
 
 
 def _distances(given: _Given, size: Size) -> float:
