@@ -14,7 +14,8 @@
 | How is a pipeline fitted on one fold? | `model_plan`, `fit`, and `prefix_cache` for prefixes that models share |
 | Which rows and columns does a model see? | `dataset`: `Dataset` |
 | What is kept of the outputs that a model was judged by? | `kept_outputs` |
-| What are metrics and losses of many models on many draws of the rows? | `drawn_metrics`, `drawn_losses` |
+| What are metrics and losses of many models on drawn rows? | `drawn_metrics`, `drawn_losses`, `drawn_units` |
+| Which models make the best ensemble by such outputs? | `ensemble_selection` |
 | How are the final models fitted? | `final_fits` |
 
 Declarations in `catalogue/metrics.msl` and `catalogue/estimates.msl` name functions as `msl.evaluate:ber`, whichever

@@ -12,7 +12,8 @@ What others use:
 - Which versions and revisions do results depend on? -> `versions`
 - Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `finish`
 - How far may the estimate be off? -> `confidence_intervals`
-- What is the best of many models worth on new rows? -> `corrected_estimate`, with `drawn_units` and `judged_outputs`
+- What is the best of many models worth on new rows? -> `corrected_estimate`, with `judged_outputs`
+- Which ensemble do the stored outputs make, and is it better than the best model? -> `stored_ensembles`
 - Which are the best models of a run? -> `leaderboard`
 - The result as a search of scikit-learn has it -> `search_results`
 - What does `--json` print? -> `summary`; how far is the run? -> `loop.Progress`
