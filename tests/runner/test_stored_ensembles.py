@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from search_cases import Searched, searched, write_classes, write_numbers
+from search_cases import Searched, commissioned, searched, write_classes, write_numbers
 from sklearn.metrics import log_loss
 
 import msl
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.final_fits import OutputsRequest
 from msl.runner.corrected_estimate import Competition, competition
 from msl.runner.finish import Ensemble, FinalTasks, Finished, final_costs, finish
-from msl.runner.forecast import TimeLimit
+from msl.runner.forecast import TimeLimit, TimeReserve
 from msl.runner.judged_outputs import judged_outputs
+from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.store.store import Store
 from msl.workers.local import open_executor
 
@@ -229,6 +231,55 @@ def test_confirmed_models_are_the_ones_that_are_chosen_from(tmp_path: Path) -> N
     assert len(confirmed) == 4
     assert {one.model for one in ended.ensemble.members.candidates} <= confirmed
     assert all(one.repeats == 2 for one in ended.ensemble.members.candidates)
+
+
+@pytest.mark.parametrize("ensemble", ["stack(always = true)", "greedy(voting = soft)", "greedy()"])
+def test_where_a_run_before_kept_classes_alone_no_probabilities_are_made_up(tmp_path: Path, ensemble: str) -> None:
+    text = f"{MANY}minimize ber by cv(folds = 3)\nsearch grid\n"
+    table = write_classes(tmp_path)
+    msl.run(text, table, store=tmp_path / "s", baselines=False)
+    summary = msl.run(f"{text}ensemble {ensemble}\n", table, store=tmp_path / "s", baselines=False).summary
+    assert summary["new"] == 0
+    if ensemble == "greedy()":
+        assert summary["voting"] == "hard" or "no other model" in summary["used"]["why"]
+    else:
+        assert summary["used"]["model"] == "best"
+        assert "classes alone" in summary["used"]["why"]
+
+
+def test_time_is_left_for_fits_of_members_alone(tmp_path: Path) -> None:
+    """Outputs of members are known: a vote computes them, which takes as long as the evaluations."""
+    needed = {}
+    for ensemble in ("vote(top = 3)", "greedy(max = 3, steps = 1)"):
+        text = f"{MANY}minimize logloss by cv(folds = 3)\nensemble {ensemble}\nbudget(time = 200s)\n"
+        (tmp_path / ensemble[:4]).mkdir()
+        plan = commissioned(tmp_path / ensemble[:4], text, write_classes(tmp_path)).plan
+        reserve = TimeReserve(plan, 1)
+        for place in range(5):
+            inputs = EvaluationInputs(str(place), {}, "", "", 0)
+            reserve.add(Evaluation(inputs, "", (0.5 - place / 100,), metrics={}, seconds=10.0))
+        needed[ensemble[:4]] = reserve.seconds
+    outputs_of_two = 2 * 10.0 * 1.3
+    assert needed["vote"] - needed["gree"] == pytest.approx(outputs_of_two, abs=0.5)
+
+
+def test_a_last_learner_that_fails_does_not_cost_the_run(tmp_path: Path) -> None:
+    """It wants more neighbours than there are rows."""
+    crowd = 'block crowd: learner for classification "sklearn.neighbors:KNeighborsClassifier" { n_neighbors = 500 }'
+    spec = f"""{MANY}{crowd}
+minimize ber by cv(folds = 3)
+search grid
+ensemble stack(final = crowd)
+"""
+    result = msl.run(spec, write_classes(tmp_path), store=tmp_path / "s", baselines=False)
+    assert result.summary["used"]["model"] == "best"
+    assert "the ensemble fails with ValueError" in result.summary["used"]["why"]
+
+
+def test_a_last_learner_of_the_other_task_is_reported_before_the_run(tmp_path: Path) -> None:
+    text = f"{MANY}minimize ber by cv(folds = 3)\nsearch grid\nensemble stack(final = ridge)\n"
+    with pytest.raises(UserError, match="ridge"):
+        msl.run(text, write_classes(tmp_path), store=tmp_path / "s", baselines=False)
 
 
 @pytest.mark.slow

@@ -195,6 +195,12 @@ def unpack_outputs(packed: bytes, resamplings: Sequence[Resampling], n_classes: 
     return found
 
 
+def only_classes(packed: bytes) -> bool:
+    """Whether of some estimate the predicted classes alone are kept."""
+    parts, _ = _parts(packed)
+    return any(kind == _CLASSES for kind, *_ in parts)
+
+
 def check_packed(packed: bytes) -> None:
     """Raises BadPackedOutputs for what cannot be unpacked whatever the splits are."""
     parts, compressed = _parts(packed)

@@ -168,10 +168,11 @@ def _bootstrap_counts(dataset: Dataset, rows: NDArray[np.intp], rng: np.random.G
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
-    """The outputs of each pool of a resampling, in the order of its rows."""
+    """The outputs of each pool of a resampling, in the order of its rows; of some only the `classes` are known."""
 
     resampling: Resampling
     outputs: tuple[Floats, ...]
+    classes: bool = False
 
 
 def outputs_request(model: Model, estimate: Estimate, scored: Candidate) -> OutputsRequest:

@@ -24,7 +24,7 @@ from msl.blocks.voting_ensemble import (
 )
 from msl.evaluate.final_fits import COMMON_FOLDS, FitRequest, FittedModel
 from msl.evaluate.metrics import score
-from msl.evaluate.outcome import Failure, Outcome
+from msl.evaluate.outcome import Failure, Outcome, failure_of
 from msl.runner.choose_members import (
     EnsembleMembers,
     Shortlist,
@@ -270,15 +270,35 @@ class _Finish:
         """The members among these candidates, and whether they are better than the winner on rows left out."""
         plan, tasks = self._plan, self._tasks
         always = plan.spec.ensemble is not None and bool(plan.spec.ensemble["always"])
-        name, objective = objectives_of_votes(plan)[0]
+        _, objective = objectives_of_votes(plan)[0]
         seconds = {one.model: 0.0 if one.model in self._fitted else tasks.costs.of_fit(one.model) for one in listed}
         allowance = Allowance(seconds, tasks.limit.left * tasks.width * _MEMBERS_SHARE)
         place = plan.objectives.index(objective)
         choice = EnsembleChoice(
             among, place, [one.model for one in listed], allowance, lambda gives: choose_voting(plan, gives)
         )
+        if winner.model not in choice.models:
+            why = "the store has the classes alone that the best model predicts: it was evaluated without an ensemble"
+            return Ensemble(EnsembleMembers((winner,), (1.0,)), False, why)
         if len(choice.models) < 2:
             return self._no_ensemble(winner)
+        try:
+            return self._combined(choice, combine, listed, winner, always)
+        except Exception as reason:  # of any class: that of a last learner, or of a metric, does not cost the run
+            alone = EnsembleMembers((winner,), (1.0,))
+            return Ensemble(alone, False, f"the ensemble fails with {failure_of(reason, '').message}")
+
+    def _combined(
+        self,
+        choice: EnsembleChoice,
+        combine: Greedy | Stack,
+        listed: Sequence[Candidate],
+        winner: Candidate,
+        always: bool,
+    ) -> Ensemble:
+        """The members of a choice, and what draws of the rows say of them."""
+        plan = self._plan
+        name, objective = objectives_of_votes(plan)[0]
         models, combined = choice.combined(combine)
         by_model = {one.model: one for one in listed}
         members = EnsembleMembers(

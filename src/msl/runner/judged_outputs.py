@@ -4,7 +4,7 @@ rows that are drawn."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from msl.evaluate.drawn_losses import DrawnLosses
 from msl.evaluate.drawn_metrics import pools_of_models
 from msl.evaluate.drawn_units import DrawnUnits
 from msl.evaluate.final_fits import request_stream
-from msl.evaluate.kept_outputs import BadPackedOutputs, unpack_outputs
+from msl.evaluate.kept_outputs import BadPackedOutputs, only_classes, unpack_outputs
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
 from msl.runner.loop import SearchResult
@@ -58,7 +58,8 @@ def judged_outputs(
             except BadPackedOutputs:
                 continue
             pairs = zip(estimates, own, outputs, strict=True)
-            yield model, evaluation, {estimate: HeldOut(splits, pools) for estimate, splits, pools in pairs}
+            known = only_classes(packed[evaluation.key])
+            yield model, evaluation, {estimate: HeldOut(splits, pools, known) for estimate, splits, pools in pairs}
 
 
 # --- the models that could be chosen ----------------------------------------------------------------------------------
@@ -87,9 +88,9 @@ def judged_models(plan: Plan, store: Store, found: SearchResult) -> dict[int, li
 def _compact(plan: Plan, held: HeldOut) -> HeldOut:
     """The same in less memory: of classes alone their codes, of all else single precision."""
     if plan.job.dataset.n_classes and plan.job.keeps == "classes":
-        return HeldOut(held.resampling, tuple(pool.argmax(axis=1).astype(np.uint16) for pool in held.outputs))
+        return replace(held, outputs=tuple(pool.argmax(axis=1).astype(np.uint16) for pool in held.outputs))
     if plan.job.dataset.n_classes:
-        return HeldOut(held.resampling, tuple(pool.astype(np.float32) for pool in held.outputs))
+        return replace(held, outputs=tuple(pool.astype(np.float32) for pool in held.outputs))
     return held
 
 

@@ -22,10 +22,11 @@ from msl.search.stages import Limits, Stage, load_target
 from msl.space.best import without_best
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.condition_text import requirement_to_text
+from msl.space.evaluate_conditions import occurrences
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, blocks_in, bottom_up
 from msl.space.spec import MODELS, OUTPUTS, Call, Metric, MetricLimit, Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, value_to_text
-from msl.space.values import BlockType, Model
+from msl.space.values import BlockType, BlockValue, Model, PipelineValue, steps_of_value
 from msl.store.evaluation import KEY_FORMAT
 from msl.store.lock import Lock, Plain
 from msl.store.stored_run import Digests
@@ -281,6 +282,23 @@ def metric_problems(metrics: Iterable[Metric], trusted: Collection[str] = ()) ->
             block = BlockType(metric.name, metric.declared_in, "metric", metric.task, metric.function, metric.span)
             problems[metric.name] = UnusableBlock(block, problem.code, problem.message, problem.help)
     return list(problems.values())
+
+
+def ensemble_problems(ensemble: Call | None, task: str, trusted: Collection[str] = ()) -> list[UnusableBlock]:
+    """The blocks of learners that an ensemble takes whose classes cannot be loaded."""
+    values = () if ensemble is None else (value for _, value in ensemble.options)
+    learners = [value for value in values if isinstance(value, BlockValue | PipelineValue)]
+    problems = []
+    for one in occurrences(step for learner in learners for step in steps_of_value(learner)):
+        try:
+            if one.block.task not in (None, task):
+                message = f"`{one.block.name}`, which the ensemble takes, is for {one.block.task}, not for {task}"
+                raise BlockProblem("MSL407", message, f"take a learner for {task}", one.block.name)
+            demand_packages(one.block)
+            load_class(one.block, task, trusted)
+        except BlockProblem as problem:
+            problems.append(UnusableBlock(one.block, problem.code, problem.message, problem.help))
+    return problems
 
 
 def _check_class(use: BlockUse, task: str, trusted: Collection[str]) -> None:

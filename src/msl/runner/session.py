@@ -29,7 +29,7 @@ from msl.runner.forecast import StoredEvaluations, TimeLimit, find_stored_evalua
 from msl.runner.insight.leaderboard import compare_with_baselines, evaluate_baselines, leaderboard, seconds_of
 from msl.runner.insight.ledger import read_ledger
 from msl.runner.loop import Progress, SearchResult, search
-from msl.runner.plan import Plan, block_problems, metric_problems
+from msl.runner.plan import Plan, block_problems, ensemble_problems, metric_problems
 from msl.runner.summary import kinds_of_warnings, plain, signed_losses, summarize
 from msl.runner.table_versions import save_rows
 from msl.runner.trained_model import BEST_ALONE, Trained, save_trained
@@ -229,6 +229,7 @@ def run_plan(
     limit = TimeLimit(plan.spec.budget.time, monotonic() if started is None else started)
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
     unusable += metric_problems(plan.spec.metrics, plan.job.trusted)
+    unusable += ensemble_problems(plan.spec.ensemble, plan.table.task, plan.job.trusted)
     if unusable:
         raise UserError("\n".join(f"{each.message}; {each.help}" for each in unusable))
     with Store.open(folder) as store:

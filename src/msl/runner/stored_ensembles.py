@@ -177,9 +177,17 @@ class EnsembleChoice:
         held = [[one.held[self._objective.estimate] for one in own] for _, own in self._candidates]
         everything = [np.concatenate([pool for one in own for pool in one.outputs]) for own in held]
         is_classified = bool(among.plan.job.dataset.n_classes)
-        self._gives = [is_classified and sum_to_one(outputs) for outputs in everything]
-        self.voting: Voting = choose_voting(self._gives[:MOST_CANDIDATES] if is_classified else ())
-        self._pools = self._member_pools()
+        classes = [any(one.classes for one in own) for own in held]
+        gives = [
+            is_classified and not known and sum_to_one(outputs)
+            for known, outputs in zip(classes, everything, strict=True)
+        ]
+        self.voting: Voting = choose_voting(gives[:MOST_CANDIDATES] if is_classified else ())
+        # Runs without an ensemble keep no more than classes where the metrics need no more.
+        usable = [place for place, known in enumerate(classes) if not (known and self.voting == "soft")]
+        self._candidates = [self._candidates[place] for place in usable]
+        self._gives = [gives[place] for place in usable]
+        self._pools = self._member_pools() if usable else []
 
     @property
     def estimate(self) -> Estimate:

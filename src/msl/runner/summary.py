@@ -30,7 +30,8 @@ from msl.runner.forecast import StoredEvaluations
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
 from msl.space.spec import Estimate
-from msl.space.to_text import model_to_text, value_to_text
+from msl.space.to_text import model_to_text
+from msl.space.values import BlockValue, Model, PipelineValue, steps_of_value
 from msl.store.evaluation import Evaluation
 
 #: A stream of random numbers, so that no two uses of one seed draw the same.
@@ -170,8 +171,8 @@ def _about_used(plan: Plan, finished: Finished) -> dict[str, Any]:
 def _last_learner(plan: Plan) -> str:
     """The last learner of a stack as text."""
     final = None if plan.spec.ensemble is None else dict(plan.spec.ensemble.options).get("final")
-    if final is not None:
-        return value_to_text(final)
+    if isinstance(final, BlockValue | PipelineValue):
+        return model_to_text(Model(steps_of_value(final)))
     return "logistic regression" if plan.job.dataset.n_classes else "ridge regression"
 
 
