@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.benchmark import Benchmark, Workplace
 from benchmarks.cell import Cell, Record
 from benchmarks.datasets import Split, drawn_split, listed_split, read_data
-from benchmarks.papers.psms import program_inertia
+from benchmarks.papers.psms_runs import program_inertia
 from benchmarks.report import Report, Table, made_by
 from benchmarks.significance import mean, standard_error
 from benchmarks.trial import shipped_spec, try_spec

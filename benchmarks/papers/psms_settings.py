@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.benchmark import Benchmark, Workplace
 from benchmarks.cell import Cell, Record
 from benchmarks.datasets import Split, published_split
-from benchmarks.papers.psms import PAPER, program_inertia
+from benchmarks.papers.psms_runs import PAPER, program_inertia
 from benchmarks.report import Claim, Report, Table, made_by
 from benchmarks.significance import compare_pairs, mean
 from benchmarks.trial import Watched, outputs_on, shipped_spec, watch_spec

@@ -128,7 +128,7 @@ def test_published_and_drawn_splits_and_our_own_additions_stand_apart() -> None:
         for cell in cells
         for origin in ["published" if cell.split < 6 else "drawn"]
     ]
-    published, drawn, _, _, ours = psms.report(records).tables
+    published, drawn, _, _, _, ours = psms.report(records).tables
     assert published.rows[0][:4] == ("heart", 6, 17.35, pytest.approx(10.0))
     assert drawn.rows[0][:4] == ("heart", 4, 17.35, pytest.approx(10.0))
     assert "improved" not in published.columns

@@ -110,13 +110,15 @@ REGRET = {
 
 
 def test_a_portfolio_takes_what_lowers_the_mean_regret_most_each_time() -> None:
-    chosen = portfolio.greedy(REGRET, 4)
+    chosen = portfolio.greedy_portfolio(REGRET, 4)
     assert chosen == ["c", "a", "b", "d"]
     for size in range(1, len(chosen)):
         rest = [one for one in "abcd" if one not in chosen[:size]]
         means = {one: np.mean([min(r[x] for x in [*chosen[:size], one]) for r in REGRET.values()]) for one in rest}
         assert means[chosen[size]] == min(means.values())
-    assert portfolio.greedy({"one": REGRET["one"]}, 4) == ["a"], "nothing is better than the best learner of a table"
+    assert portfolio.greedy_portfolio({"one": REGRET["one"]}, 4) == ["a"], (
+        "nothing is better than the best learner of a table"
+    )
 
 
 def test_regret_is_nothing_for_the_best_learner_and_one_for_the_median() -> None:

@@ -48,3 +48,37 @@ def test_an_exported_winner_does_the_same_without_msl(tmp_path: Path, msl: Any, 
     refused = msl("export", "@", "--onnx", str(tmp_path / "model.onnx"), "--store", str(tmp_path / ".msl"))
     assert refused.code == 2
     assert "splits on sets of symbols" in refused.err
+
+
+SPARSE = """data(target = class)
+use sklearn
+chain m = {}
+minimize ber by holdout(share = 0.3)
+search grid
+"""
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        "max_abs >> logistic(rest = default)",
+        "max_abs >> truncated_svd(n_components = 5) >> gaussian_nb(rest = default)",
+        "(on symbols (one_hot(rest = default)) & on rest (impute(rest = default))) >> linear_svc(rest = default)",
+    ],
+)
+def test_an_exported_winner_encodes_sparsely_where_the_run_did(tmp_path: Path, msl: Any, chain: str) -> None:
+    write_table(tmp_path / "t.csv", 600, 98)
+    (tmp_path / "m.msl").write_text(SPARSE.format(chain), encoding="utf-8")
+    ran = msl("run", str(tmp_path / "m.msl"), str(tmp_path / "t.csv"), "--on", "inprocess", "--no-baselines")
+    assert ran.code == 0, ran.err
+    path, store = tmp_path / "model.py", str(tmp_path / ".msl")
+    done = msl("export", "@", "-o", str(path), "--skops", str(tmp_path / "m.skops"), "--store", store)
+    assert done.code == 0, done.err
+    assert "the same predictions as the run" in done.err
+    text = path.read_text(encoding="utf-8")
+    assert "import msl" not in text
+    assert "OneHotEncoder(" in text
+    assert "sparse_output=False" not in text
+    if chain.startswith("max_abs"):
+        translated = msl("export", "@", "--onnx", str(tmp_path / "model.onnx"), "--store", store)
+        assert translated.code == 0, translated.err

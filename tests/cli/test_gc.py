@@ -49,7 +49,7 @@ def test_a_dry_run_says_what_then_goes_and_removes_nothing(msl: Verb, folder: Pa
     runs, evaluations, files = content(folder)
     assert runs == before[0][:3]
     assert evaluations < before[1]
-    assert len(files) == 12
+    assert len(files) == 15
     assert all(name.partition(".")[0] in runs for name in files)
     assert all(f"removed run {run}" in done.out for run in before[0][3:])
 

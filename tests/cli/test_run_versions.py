@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -57,13 +58,16 @@ search       random in 2 dimensions, at most 4 evaluations
 budget       10 min in total, 30 s per model
 stored       nothing of this table
 run          would start a new run
-time         unknown: nothing of this table is stored
+time
 """
 
 
 def test_a_plan_before_anything_ran(msl: Run, here: Path) -> None:
-    shown = msl("plan", "m.msl", "t.csv")
-    assert (shown.code, shown.out, shown.err) == (0, PLAN, "")
+    shown = msl("plan", "m.msl", "t.csv", "--jobs", "2")
+    said, time = shown.out.rsplit("time ", 1)
+    assert (shown.code, f"{said}time\n", shown.err) == (0, PLAN, "")
+    words = r"at most [\d.e-]+ (s|min) on 2 workers, at [\d.e-]+ s per model by a probe on few rows\n"
+    assert re.fullmatch(words, time.lstrip())
     assert not (here / ".msl").exists()
 
 

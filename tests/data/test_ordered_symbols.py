@@ -143,7 +143,15 @@ def test_a_new_table_follows_the_order_and_an_unseen_level_is_missing_with_a_war
     schema = table_of(SIZES, ordered=(("v",),)).schema
     like = read_like(schema, pl.DataFrame({"v": ["L", "XXS", None, "S"]}))
     assert np.array_equal(like.X[:, 0], [2, np.nan, np.nan, 0], equal_nan=True)
-    assert [(each.code, each.column) for each in like.warnings] == [("MSL341", "v")]
+    assert [(each.code, each.column) for each in like.warnings] == [("MSL471", "v")]
+
+
+def test_a_symbol_that_says_nothing_is_missing_without_a_word_in_other_tables_too() -> None:
+    known = pl.DataFrame({"v": ["S", "M", "L", "XL", "unknown"] * 4, "y": ["a", "b"] * 10})
+    table = read_table(known, options=DataOptions(target="y", ordered=(("v",),)))
+    again = read_like(table.schema, known)
+    assert np.isnan(again.X[:, 0]).sum() == 4
+    assert again.warnings == ()
 
 
 def test_a_saved_model_keeps_the_order() -> None:

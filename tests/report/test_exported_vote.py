@@ -10,12 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 
-from msl.blocks.base.chain import ChainClassifier
-from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
+from msl.blocks.base.chain import ChainClassifier, ChainRegressor
+from msl.blocks.voting_ensemble import (
+    CommitteeClassifier,
+    CommitteeRegressor,
+    StackedCommitteeClassifier,
+    StackedCommitteeRegressor,
+    as_probabilities,
+    stack_columns,
+)
 from msl.export import python_template as texts
-from msl.export.python_code import EstimatorCode
-from msl.export.python_file import Exportable, export_python
+from msl.export.python_code import EstimatorCode, Unwritable
+from msl.export.python_file import Exportable, _linear_form, export_python
 
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, -1.0, 3.0])
 
@@ -78,6 +88,40 @@ def test_a_vote_of_numbers_is_the_weighted_mean() -> None:
     assert np.array_equal(vote(members, np.zeros((2, 1))), committee.outputs(np.zeros((2, 1))))
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_stack_of_classes(k: int) -> None:
+    rng = np.random.default_rng(k)
+    raw = rng.normal(size=(3, 40, k))
+    said = [np.exp(raw[0]) / np.exp(raw[0]).sum(axis=1, keepdims=True), raw[1], np.eye(k)[raw[2].argmax(axis=1)]]
+    members, gives = [Member(one) for one in said], [True, False, True]
+    columns = stack_columns([as_probabilities(*each) for each in zip(said, gives, strict=True)])
+    assert columns.shape == (40, 3 if k == 2 else 9)
+    final = ChainClassifier(steps=[StandardScaler()], learner=LogisticRegression(), posts=[])
+    final.fit_arrays(columns, rng.permutation(np.arange(40) % k), k)
+    stack = StackedCommitteeClassifier.of_fitted(members, final, k, gives)
+    coefficients, intercepts = _linear_form(final)
+    constants = {"CLASSES": list(range(k)), "GIVE_PROBABILITIES": gives}
+    vote = exported_vote(texts.STACK_CLASSES, **constants, COEFFICIENTS=coefficients, INTERCEPTS=intercepts)
+    assert vote(members, np.zeros((40, 1))) == pytest.approx(stack.outputs(np.zeros((40, 1))))
+
+
+def test_a_stack_of_numbers() -> None:
+    rng = np.random.default_rng(0)
+    members = [Member(one) for one in rng.normal(size=(3, 30)) * 100 + 7]
+    final = ChainRegressor(steps=[StandardScaler()], learner=Ridge(), posts=[])
+    final.fit_arrays(stack_columns([one.said for one in members]), rng.normal(size=30), 0)
+    stack = StackedCommitteeRegressor.of_fitted(members, final, 0, [False] * 3)
+    coefficients, intercept = _linear_form(final)
+    vote = exported_vote(texts.STACK_NUMBERS, COEFFICIENTS=coefficients, INTERCEPTS=intercept)
+    assert vote(members, np.zeros((30, 1))) == pytest.approx(stack.outputs(np.zeros((30, 1))))
+
+
+def test_a_stack_whose_last_learner_is_not_linear_is_refused() -> None:
+    final = ChainRegressor(steps=[], learner=DecisionTreeRegressor(), posts=[])
+    with pytest.raises(Unwritable, match="not linear"):
+        _linear_form(final)
+
+
 # --- names ------------------------------------------------------------------------------------------------
 
 
@@ -115,6 +159,8 @@ def test_a_name_is_given_once() -> None:
     assert code.imported(Table).text == code.imported(Table).text == "Table_2"
 
 
-@pytest.mark.parametrize("text", [texts.VOTE_HARD, texts.VOTE_SOFT, texts.VOTE_NUMBERS])
+@pytest.mark.parametrize(
+    "text", [texts.VOTE_HARD, texts.VOTE_SOFT, texts.VOTE_NUMBERS, texts.STACK_CLASSES, texts.STACK_NUMBERS]
+)
 def test_no_place_is_left_open(text: str) -> None:
     assert "{{" not in text

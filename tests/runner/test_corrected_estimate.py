@@ -284,3 +284,15 @@ def test_a_class_that_is_not_among_the_rows_left_out_is_not_forgotten(tmp_path: 
     else:
         assert found.best is not None
         assert found.best.objectives["ber"] >= case.verdict.best.losses[0] - 0.02
+
+
+def test_losses_of_some_models_are_theirs_in_any_order(tmp_path: Path) -> None:
+    case = searched(tmp_path, MANY + "minimize logloss by cv(folds = 3)\n" + RANDOM, write_classes(tmp_path))
+    with Store.open(tmp_path / ".msl", read_only=True) as store:
+        choice = competition(case.plan, store, case.found).choice
+    assert choice is not None
+    ones = np.ones((1, len(choice.rows)), dtype=np.float32)
+    everyone = np.arange(len(choice.models))
+    forward = choice.first[0].values(everyone, ones)[:, 0]
+    assert len(set(forward.tolist())) > 2
+    assert np.array_equal(choice.first[0].values(everyone[::-1], ones)[:, 0], forward[::-1])

@@ -7,8 +7,17 @@ from pathlib import Path
 import pytest
 from search_cases import commissioned, searched, write_classes
 
-from msl.runner.forecast import StoredEvaluations, expected_evaluations, find_stored_evaluations, forecast
+from msl.evaluate.outcome import Outcome
+from msl.runner import forecast as forecast_module
+from msl.runner.forecast import (
+    StoredEvaluations,
+    expected_evaluations,
+    find_stored_evaluations,
+    forecast,
+    probed_seconds,
+)
 from msl.space.membership import Membership, NotInSpace
+from msl.space.values import Model
 from msl.store.store import Store
 
 BASE = (
@@ -120,7 +129,6 @@ def test_a_small_space_bounds_what_asks_for_new_models_only(tmp_path: Path, tabl
 
 def test_time_is_foretold_from_stored_times(tmp_path: Path, table: Path) -> None:
     request = commissioned(tmp_path, BASE + SEARCH, table)
-    assert forecast(request.plan, None, StoredEvaluations(), 2).seconds is None
     expected = forecast(request.plan, None, StoredEvaluations(kept=3, seconds=4.0), 2)
     assert (expected.evaluations, expected.left, expected.seconds) == (25, 25, 50.0)
     bounded = commissioned(tmp_path, BASE + SEARCH + "budget(time = 10s)\n", table)
@@ -130,3 +138,53 @@ def test_time_is_foretold_from_stored_times(tmp_path: Path, table: Path) -> None
         after = forecast(request.plan, store, find_stored_evaluations(store, request.plan, request.source), 1)
     assert after.run is not None
     assert (after.run.id, after.is_continuation, after.left, after.seconds) == (done.run, False, 0, 0.0)
+
+
+def test_without_stored_times_a_probe_foretells_them(
+    tmp_path: Path, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a clock that passes three times as fast as the learners declare, everything takes three times as long."""
+    plan = commissioned(tmp_path, BASE + SEARCH, table).plan
+    costs = plan.search_spaces[0].costs
+    assert costs is not None
+    monkeypatch.setattr(forecast_module, "_ratio", lambda evaluator, model, own: 3.0)
+    search_space = plan.search_spaces[0]
+    each = probed_seconds(plan)
+    assert each is not None
+    declared = [search_space.cost(point) for point in search_space.references]
+    assert 3.0 * min(declared) * 0.2 < each < 3.0 * max(declared) * 5.0
+    expected = forecast(plan, None, StoredEvaluations(), 2)
+    assert (expected.is_probed, expected.left) == (True, 25)
+    assert expected.seconds == pytest.approx(25 * each / 2)
+    bounded = commissioned(tmp_path, BASE + SEARCH + "budget(time = 10s)\n", table).plan
+    limited = forecast(bounded, None, StoredEvaluations(), 2)
+    assert limited.in_time == int(10.0 * 2 / each)
+    assert not list(tmp_path.glob(".msl/*")), "a probe stores nothing"
+
+
+def test_a_probe_fits_learners_on_few_rows(tmp_path: Path) -> None:
+    plan = commissioned(tmp_path, BASE + SEARCH, write_classes(tmp_path, rows=6_000)).plan
+    asked: list[float] = []
+    evaluator = plan.job.evaluator()
+    evaluate = evaluator.evaluate
+
+    class Watched:
+        def evaluate(self, model: Model, share: float) -> Outcome:
+            asked.append(share)
+            return evaluate(model, share=share)
+
+    costs = plan.search_spaces[0].costs
+    assert costs is not None
+    model = plan.search_spaces[0].decode(plan.search_spaces[0].references[0])
+    assert isinstance(model, Model)
+    ratio = forecast_module._ratio(Watched(), model, costs)  # type: ignore[arg-type]
+    assert ratio is not None
+    assert ratio > 0
+    assert max(asked) == pytest.approx(1_500 / 4_000)
+
+
+def test_the_values_of_best_are_foretold_together(tmp_path: Path, table: Path) -> None:
+    text = BASE.replace("gamma: 0.1..2", "gamma: best 0.1 | 0.5 | 2").replace("zarbi | naive | ", "")
+    plan = commissioned(tmp_path, text + SEARCH, table).plan
+    expected = forecast(plan, None, StoredEvaluations(kept=3, seconds=4.0), 2)
+    assert expected.each == 12.0, "three values for each model"

@@ -122,7 +122,7 @@ def test_what_cannot_be_set_is_told_where_it_was_written(change: str, underlined
         (["budget.tme=10s"], "tme", "did you mean `time`?"),
         (["budget.tme=none"], "tme", "did you mean `time`?"),
         (["minimize=brr"], "brr", "did you mean `ber`?"),
-        (["data.task=clas"], "clas", "a task is"),
+        (["data.task=clas"], "clas", "did you mean `classification`?"),
     ],
 )
 def test_what_the_checker_says_of_a_value_is_told_there_too(sets: list[str], underlined: str, words: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec, spec_from_file_location
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -34,7 +37,7 @@ def table_of(rows: int, shares: tuple[float, ...] = (), numbers: int = 2, words:
 @pytest.fixture(params=[True, False], ids=["with LightGBM", "without"], autouse=True)
 def has_lightgbm(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether LightGBM counts as installed, whatever is installed here."""
-    monkeypatch.setattr(starter_space, "find_spec", lambda name: object() if request.param else None)
+    monkeypatch.setattr(starter_space, "find_spec", find_spec if request.param else lambda name: None)
     return bool(request.param)
 
 
@@ -104,6 +107,17 @@ def test_boosting_is_that_of_lightgbm_where_it_is_installed(has_lightgbm: bool) 
     assert ('"sklearn.ensemble:HistGradientBoostingClassifier"' in said) != has_lightgbm
     assert "class_weight = balanced" in said
     assert ("n_estimators" in said) == has_lightgbm
+
+
+def test_a_library_that_does_not_load_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the system has no OpenMP runtime: the package is there, and its library ends with an error."""
+    library = tmp_path / "lightgbm" / "lib" / "lib_lightgbm.so"
+    library.parent.mkdir(parents=True)
+    library.write_bytes(b"not a library")
+    (tmp_path / "lightgbm" / "__init__.py").touch()
+    found = spec_from_file_location("lightgbm", tmp_path / "lightgbm" / "__init__.py")
+    monkeypatch.setattr(starter_space, "find_spec", lambda name: found)
+    assert not starter_space.lightgbm_loads()
 
 
 def test_its_search_has_all_the_time_of_its_budget() -> None:

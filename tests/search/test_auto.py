@@ -14,10 +14,11 @@ from msl.search.base import Observation, SearchSpace, Vector
 from msl.search.operators.initialise import UnseenPoints
 from msl.search.stages import Limits, Stage, then
 from msl.search.strategies.auto import WIDTH, PatternArm, Shares, SwarmArm, auto
+from msl.search.strategies.halving import halving
 from msl.search.strategies.pattern import pattern
 from msl.search.strategies.pso import pso
 from msl.search.strategies.random import random
-from msl.search.strategy_context import Setting
+from msl.search.strategy_context import Setting, StrategyFunction
 from msl.testing.conformance import play
 from msl.testing.toy_problems import Problem, bits, conditional, mixed, rastrigin, sphere, two_bowls
 
@@ -120,6 +121,29 @@ def test_a_small_space_ends_it() -> None:
         len(played.queries) < 5000 or len({played.problem.search_space.decode(a.vector) for a in played.queries}) == 32
     )
     assert played.result == 0.0
+
+
+class Costly(SearchSpace):
+    """The first number of a point is what it costs."""
+
+    def cost(self, vector: Vector) -> float:
+        return float(vector[0]) + 0.01
+
+    @property
+    def most_cost(self) -> float:
+        return 0.4
+
+
+@pytest.mark.parametrize("strategy", [auto, halving])
+def test_what_would_take_too_long_is_not_proposed(strategy: StrategyFunction) -> None:
+    """The lowest losses are where points cost too much."""
+    problem = Problem("costly", Costly.continuous(3), lambda point: (1.0 - float(point[0]),), 0.6)
+    call = f"{strategy.__name__}(evaluations = 100)"
+    played = play(strategy, options(call), problem)
+    costs = [problem.search_space.cost(ask.vector) for ask in played.queries]
+    assert len(costs) == 100
+    assert max(costs) <= 0.4
+    assert max(costs) > 0.35, "up to there it looks everywhere"
 
 
 def test_several_objectives() -> None:

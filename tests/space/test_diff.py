@@ -14,6 +14,8 @@ from small_spaces import respelt
 from small_spaces import spaces as small
 from test_digest import DIFFERENT, SAME, Edit
 
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from msl.report.changes import changes_to_text
 from msl.space.canonical.digest import space_digest
 from msl.space.conditions import Comparison, Literal, Negation, Parameter, PartIs, Present, Requirement, Sibling
@@ -381,3 +383,40 @@ def test_at_most(one: Formula | int, other: Formula | int, answer: bool) -> None
 def test_empty_and_single_groups() -> None:
     assert diff_spaces(Space(Empty()), Space(Subset(()))) == ()
     assert lines(Empty(), a) == ["~ the chain: none -> a (changed)"]
+
+
+PART_TOLD = [
+    ("int 2..4", "max_depth = d", "int 2..5", "max_depth = d", ["~ t > d: int 2..4 -> int 2..5 (widened)"]),
+    (
+        "int 2..4",
+        "max_depth = d, min_samples_leaf = d",
+        "int 2..4",
+        "max_depth = d, min_samples_leaf = 2 * d",
+        ["~ t > min_samples_leaf: t.d -> floor(2 * t.d) (changed)"],
+    ),
+    (
+        "int 2..4",
+        "max_depth = d",
+        "int 2..4, e: 1 | 2",
+        "max_depth = d, min_samples_leaf = e",
+        ["+ parameter e: 1 | 2 in t", "~ t > min_samples_leaf: 1 -> t.e (changed)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("domain", "values", "new_domain", "new_values", "told"), PART_TOLD)
+def test_parameters_of_parts_are_told_where_they_are_declared(
+    domain: str, values: str, new_domain: str, new_values: str, told: list[str]
+) -> None:
+    """Also from one file to another, and with a requirement on the part, which stays what it is."""
+    spaces = []
+    for name, (declared, put_in) in (("old.msl", (domain, values)), ("new.msl", (new_domain, new_values))):
+        text = (
+            f"use sklearn\npart t(d: {declared}) = decision_tree({put_in}, rest = default)\n"
+            "chain m = standard_scaler(rest = default)? >> t\nrequire t.d != 3\n"
+        )
+        spec = check_source(Source(name, text)).spec
+        assert spec is not None
+        spaces.append(spec.space)
+    assert lines(*spaces) == told
+    assert lines(spaces[0], spaces[0]) == []

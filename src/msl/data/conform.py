@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from msl.data.infer_types import (
     unusable_columns,
     usual_markers,
 )
+from msl.data.ordered_symbols import says_nothing
 from msl.data.raw_columns import Reading
 from msl.data.table import Column, Schema, Table
 from msl.data.target import check_complete, class_codes, infinite, spell_label, stated_rows
@@ -84,7 +85,8 @@ def _signed(name: str, reading: Reading, schema: Schema) -> tuple[str, ...]:
 def _conform_column(reading: Reading, column: Column, schema: Schema, given: Markers) -> TypedColumn:
     if column.kind != "numeric":
         texts = column_text(reading.columns[column.name], given)
-        return _recognise(column.name, texts, column.categories, reading.decimals)
+        is_missing = says_nothing if column.kind == "ordered" else infer_types.is_usual
+        return _recognise(column.name, texts, column.categories, reading.decimals, is_missing)
     signed = _signed(column.name, reading, schema)
     typed = type_column(column.name, reading.columns[column.name], "numeric", given, reading.decimals, signed)
     if not typed.problems and is_infinite(typed):
@@ -92,11 +94,18 @@ def _conform_column(reading: Reading, column: Column, schema: Schema, given: Mar
     return typed
 
 
-def _recognise(name: str, texts: pl.Series, known: Iterable[str], decimals: Sequence[str]) -> TypedColumn:
-    """The known categories, however numbers and booleans among them are written; the others are missing."""
+def _recognise(
+    name: str,
+    texts: pl.Series,
+    known: Iterable[str],
+    decimals: Sequence[str],
+    is_missing: Callable[[str], bool] = infer_types.is_usual,
+) -> TypedColumn:
+    """The known categories, however numbers and booleans among them are written; the others are missing, with a warning
+    about those that do not say so themselves."""
     known = frozenset(known)
     meaning = {text: _known_symbol(text, known, decimals) for text in texts.unique().drop_nulls()}
-    unseen = sorted(text for text, symbol in meaning.items() if symbol is None and not infer_types.is_usual(text))
+    unseen = sorted(text for text, symbol in meaning.items() if symbol is None and not is_missing(text))
     values = texts.replace_strict(meaning, return_dtype=pl.String) if meaning else texts
     if not unseen:
         return TypedColumn(name, "symbolic", values)

@@ -148,7 +148,8 @@ def _read_numbers(column: TypedColumn, options: DataOptions, distinct: pl.Series
 def infinite(column: TypedColumn) -> DataProblem:
     """The problem of a column that holds infinite numbers."""
     rows = column.values.is_infinite().fill_null(False).arg_true()
-    message = f"column `{column.name}` is infinite in {len(rows)} rows, first in row {rows[0] + 1}"
+    where = f"row {rows[0] + 1}" if len(rows) == 1 else f"{len(rows):,} rows, first in row {rows[0] + 1}"
+    message = f"column `{column.name}` is infinite in {where}"
     help = 'correct the values, or write missing = ["inf", "-inf"] to take them as missing'
     return problem("MSL318", message, help, column=column.name, row=rows[0] + 1)
 

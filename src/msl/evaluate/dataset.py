@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import ColumnKinds
@@ -97,5 +98,16 @@ def taken(values: NDArray[Any], rows: Rows) -> NDArray[Any]:
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """The array, read-only: models that share it must not change it."""
-    array.flags.writeable = False
+    for part in _parts(array):
+        part.flags.writeable = False
     return array
+
+
+def bytes_of(rows: Any) -> int:
+    """How much memory rows take: full, sparse, or not made yet."""
+    return sum(int(part.nbytes) for part in _parts(rows))
+
+
+def _parts(rows: Any) -> tuple[Any, ...]:
+    """The arrays that hold rows; those of sparse ones are three."""
+    return (rows.data, rows.indices, rows.indptr) if sparse.issparse(rows) else (rows,)

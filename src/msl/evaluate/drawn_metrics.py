@@ -159,7 +159,8 @@ class _Additive(MetricOfPool):
     def values(self, models: NDArray[np.intp], times: NDArray[np.float32]) -> Floats:
         total: Any = 0.0
         present: Any = 0.0
-        terms = self._terms if len(models) == len(self._terms) else self._terms[models]
+        is_all = np.array_equal(models, np.arange(len(self._terms)))  # most often, and nothing has to be copied
+        terms = self._terms if is_all else self._terms[models]
         masses = self._masses if len(self._masses) == 1 else self._masses[models]
         for columns in self._columns:
             drawn = times[:, columns].T

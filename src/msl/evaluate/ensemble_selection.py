@@ -23,6 +23,13 @@ from msl.evaluate.metrics import row_terms, score
 from msl.space.spec import Metric, Objective, metrics_of
 
 _AUC = "msl.evaluate:auc"
+#: The best models that may become members.
+MOST_CANDIDATES = 25
+#: Draws in which a choice is repeated, and how many rows times candidates times steps all of them may have: twenty
+#: seconds of the slowest metric.
+_DRAWS, _FEWEST_DRAWS, _MOST_PRODUCTS = 100, 20, 400_000_000
+#: The same for each second of a run's time limit, about a twentieth of it, and how many are done in a second.
+_PRODUCTS_PER_SECOND, _SPEED = 1_000_000, 20_000_000
 #: Losses that differ by less, relative to them, are the same.
 _ROUNDING = 1e-10
 
@@ -56,6 +63,17 @@ class MemberPool:
         used = np.flatnonzero(weights)
         total = np.tensordot(weights[used], self.outputs[used], axes=1)
         return np.asarray(total / weights.sum())
+
+
+def number_of_draws(rows: int, candidates: int, steps: int, limit: float | None) -> int:
+    """In how many draws of the rows a choice is repeated; `limit` are the seconds that the run may take."""
+    most = _MOST_PRODUCTS if limit is None else min(_MOST_PRODUCTS, _PRODUCTS_PER_SECOND * limit)
+    return int(np.clip(most // max(1, rows * min(candidates, MOST_CANDIDATES) * steps), _FEWEST_DRAWS, _DRAWS))
+
+
+def seconds_of_draws(rows: int, steps: int, limit: float | None) -> float:
+    """About how long they take with the slowest metric."""
+    return number_of_draws(rows, MOST_CANDIDATES, steps, limit) * rows * MOST_CANDIDATES * steps / _SPEED
 
 
 def select_members(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable
+from dataclasses import replace
 from hashlib import blake2b
 from time import perf_counter
 from typing import Any
@@ -19,6 +20,7 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
+from msl.blocks.base.accepted_columns import beside, rows_for
 from msl.blocks.base.block import Block, Codes, Floats
 from msl.blocks.base.chain import apply_steps, fit_learner, fit_step, learner_outputs
 from msl.blocks.base.check_outputs import checked_columns, checked_outputs
@@ -26,7 +28,7 @@ from msl.blocks.base.complexity import complexity, learner_complexity
 from msl.blocks.base.learner_paths import learner_path
 from msl.blocks.base.load import estimator_code
 from msl.blocks.base.row_weights import counts_rows, without_weights
-from msl.evaluate.dataset import Dataset, LazyRows, at_hand, read_only, taken
+from msl.evaluate.dataset import Dataset, LazyRows, at_hand, bytes_of, read_only, taken
 from msl.evaluate.model_plan import (
     Fold,
     FoldData,
@@ -78,7 +80,8 @@ class Fitter:
 
     def _is_lazy(self, X: Floats, fold: Fold) -> bool:
         """Whether the test rows are gathered only when needed: these rows are large, and no cache keeps them."""
-        return X.nbytes > _LARGE and (fold.key is None or not self.cache.has_room(X.nbytes))
+        size = bytes_of(X)
+        return size > _LARGE and (fold.key is None or not self.cache.has_room(size))
 
     def outputs(self, plan: ModelPlan, fold: Fold, log: EvaluationLog, figures: FitFigures) -> Floats:
         """The outputs for the test rows of a fold of a model fitted on its training rows."""
@@ -123,6 +126,7 @@ class Fitter:
     def _fit_stage(self, planned: PlannedStep, before: FoldData, fold: Fold, log: EvaluationLog) -> FoldData:
         log.fits += 1
         estimator = planned.estimator()
+        before = as_taken(estimator, before)
         start = perf_counter()
         if isinstance(estimator, Block):
             self._fit_block(estimator, planned, before, fold)
@@ -163,10 +167,10 @@ class Fitter:
     def _fit_branches(self, planned: PlannedStep, before: FoldData, fold: Fold, log: EvaluationLog) -> FoldData:
         prefixes = [self.prefix(branch, fold, log, before) for branch in planned.branches]
         ends = [prefix.end for prefix in prefixes]
-        X, tests = read_only(np.hstack([end.X for end in ends])), [end.X_test for end in ends]
+        X, tests = read_only(beside([end.X for end in ends])), [end.X_test for end in ends]
 
         def joined() -> Floats:
-            return read_only(np.hstack([at_hand(rows) for rows in tests]))
+            return read_only(beside([at_hand(rows) for rows in tests]))
 
         return FoldData(
             identity=identity_of("&", "&".join(end.identity for end in ends).encode()),
@@ -252,6 +256,7 @@ class Fitter:
         log.at(plan.learner.name)
         log.fits += 1
         learner = paths.largest.estimator()
+        prefix.end = as_taken(learner, prefix.end)
         start = perf_counter()
         counts = self._fit_estimator(learner, paths.largest, prefix.end, fold)
         seconds = perf_counter() - start
@@ -275,7 +280,7 @@ class Fitter:
             features = float(features_seen(learner, fit.sources))
         return Predictions(
             identity="",
-            outputs=read_only(checked_outputs(outputs, len(fit.rows), n_classes)),
+            outputs=read_only(checked_outputs(outputs, fit.rows.shape[0], n_classes)),
             training_outputs=None,
             complexity=size,
             seconds=fit.seconds,
@@ -293,6 +298,7 @@ class Fitter:
     def _fit_learner(self, plan: ModelPlan, prefix: PrefixResult, fold: Fold, log: EvaluationLog) -> Predictions:
         log.fits += 1
         learner = plan.learner.estimator()
+        prefix.end = as_taken(learner, prefix.end)
         start = perf_counter()
         if not self._fit_estimator(learner, plan.learner, prefix.end, fold):
             warnings.warn(without_weights(plan.learner.name), stacklevel=2)
@@ -346,7 +352,7 @@ class Fitter:
         else:
             with estimator_code:
                 outputs = learner_outputs(learner, X, self.dataset.n_classes)
-        return read_only(checked_outputs(outputs, len(X), self.dataset.n_classes))
+        return read_only(checked_outputs(outputs, X.shape[0], self.dataset.n_classes))
 
     def _shared_query(
         self, learner: Block, planned: PlannedStep, identity: str, fold: Fold, X: Floats, kind: str
@@ -382,6 +388,16 @@ class Fitter:
             complexity=size,
             seconds=seconds,
         )
+
+
+def as_taken(estimator: Any, before: FoldData) -> FoldData:
+    """The rows of a fold as an estimator takes them: full ones, unless they are sparse and it takes those."""
+    X, X_test = rows_for(estimator, before.X), before.X_test
+    if X is before.X:
+        return before
+    if isinstance(X_test, LazyRows):
+        return replace(before, X=read_only(X), X_test=LazyRows(lambda: read_only(rows_for(estimator, at_hand(X_test)))))
+    return replace(before, X=read_only(X), X_test=read_only(rows_for(estimator, X_test)))
 
 
 def identity_of(before: str, step: bytes) -> str:

@@ -15,6 +15,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from msl.evaluate.dataset import bytes_of
+
 T = TypeVar("T")
 
 #: Nothing larger than this share of the limit is kept: it would evict everything else.
@@ -116,7 +118,7 @@ class PrefixCache:
 
     def _size(self, value: Any, shared: Collection[Any]) -> int:
         """The bytes that a value adds. Shared parts that are too large for an entry of their own count as its own."""
-        return approximate_size(value, [*self._lent, *[part for part in shared if part.nbytes <= self._largest]])
+        return approximate_size(value, [*self._lent, *[part for part in shared if bytes_of(part) <= self._largest]])
 
     def _worth(self, seconds: float, uses: int, size: int) -> float:
         """Seconds saved by a use, per byte; `_age` is the worth of the last entry that was evicted."""

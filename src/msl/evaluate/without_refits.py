@@ -15,7 +15,7 @@ from msl.blocks.base.check_outputs import checked_outputs
 from msl.blocks.base.complexity import learner_complexity
 from msl.blocks.base.load import BlockProblem, estimator_code
 from msl.blocks.base.row_weights import counts_rows
-from msl.evaluate.fit import LINEAR, Fitter, features_seen, linear_gcv
+from msl.evaluate.fit import LINEAR, Fitter, as_taken, features_seen, linear_gcv
 from msl.evaluate.model_plan import Fold, FoldData, ModelPlan, PlannedStep, PrefixResult
 from msl.evaluate.outcome import EvaluationLog, FitFigures
 from msl.evaluate.resampling import Resampling
@@ -51,7 +51,7 @@ class LooShortcut:
         fold = self._fitter.fold(Split(rows, rows[:1]), None if resampling.key is None else (resampling.key, "all"))
         prefix = self._fitter.prefix(plan.before, fold, log)
         log.at(plan.learner.name)
-        table = self._table(plan, resampling, learner, prefix.end, fold)
+        table = self._table(plan, resampling, learner, as_taken(learner, prefix.end), fold)
         with estimator_code:
             if table is None or not table.serves(learner):
                 return None
@@ -126,7 +126,7 @@ class GcvShortcut:
             siblings[prefixes[-1].end.identity, type(learners[-1])].append(place)
         found: dict[int, GcvResult] = {}
         for places in siblings.values():
-            plan, stage = plans[places[0]], prefixes[places[0]].end
+            plan, stage = plans[places[0]], as_taken(learners[places[0]], prefixes[places[0]].end)
             log.at(plan.learner.name)
             scored = self._siblings([learners[place] for place in places], plan, stage, fold, log)
             features = float(features_seen(None, stage.sources))

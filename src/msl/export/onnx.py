@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from msl.blocks.base.accepted_columns import rows_for
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, apply_steps, learner_outputs
 from msl.blocks.learners.boosting import Boosting, SavedByLibrary
@@ -61,7 +62,7 @@ def export_onnx(given: Exportable) -> OnnxFile:
     rows = probe_rows(given.ranges, [name in given.symbols for name in given.columns], _PROBES)
     graph = Graph("model")
     tensor = _add_steps(graph, chain.steps, _filled(graph, chain, rows), rows)
-    inner = apply_steps(chain.steps, rows)
+    inner = rows_for(None, apply_steps(chain.steps, rows))  # ONNX has no sparse rows
     tensor = _add_learner(graph, chain.learner, tensor, inner, chain.n_classes_)
     tensor = _add_steps(graph, chain.posts, tensor, learner_outputs(chain.learner, inner, chain.n_classes_))
     content = _finished(graph, tensor, given)
@@ -97,8 +98,8 @@ def _add_steps(graph: Graph, steps: Sequence[Any], tensor: str, rows: Floats) ->
         elif isinstance(step, Block):
             tensor = _add_own(graph, step, tensor)
         else:
-            tensor = _add_foreign(graph, step, tensor, rows, apply_steps([step], rows), {}, place=0)
-        rows = apply_steps([step], rows)
+            tensor = _add_foreign(graph, step, tensor, rows, rows_for(None, apply_steps([step], rows)), {}, place=0)
+        rows = rows_for(None, apply_steps([step], rows))
     return tensor
 
 

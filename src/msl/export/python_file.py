@@ -23,6 +23,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEnc
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
+from msl.blocks.base.accepted_columns import rows_for, takes_sparse
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
 from msl.blocks.base.row_weights import routes_weights
@@ -77,10 +78,10 @@ def _prepare(code: EstimatorCode, step: Prepare, depth: int) -> Code:
         arguments = [
             template("categories={{symbols}}", symbols=literal([symbols for _, symbols in known])),
             template('handle_unknown="ignore"'),
-            template("sparse_output=False"),
+            template(f"sparse_output={bool(getattr(step, 'sparse', False))}"),
         ]
         parts.append((code.call(code.imported(OneHotEncoder), arguments, depth + 1), [place for place, _ in known]))
-    return _columns(code, parts, depth)
+    return _columns(code, parts, depth, is_sparse=bool(getattr(step, "sparse", False)))
 
 
 def _merge_rare(code: EstimatorCode, step: MergeRare, depth: int) -> Code:
@@ -101,16 +102,21 @@ def _merge_rare(code: EstimatorCode, step: MergeRare, depth: int) -> Code:
     return _columns(code, parts, depth)
 
 
-def _columns(code: EstimatorCode, parts: list[tuple[Code, list[int]]], depth: int) -> Code:
+def _columns(code: EstimatorCode, parts: list[tuple[Code, list[int]]], depth: int, is_sparse: bool = False) -> Code:
     """Columns side by side, each through a transformer of its own."""
-    return _column_transformer(code, [(transformer, literal(places)) for transformer, places in parts], depth)
+    placed = [(transformer, literal(places)) for transformer, places in parts]
+    return _column_transformer(code, placed, depth, is_sparse)
 
 
-def _column_transformer(code: EstimatorCode, parts: list[tuple[Code, Code]], depth: int) -> Code:
+def _column_transformer(
+    code: EstimatorCode, parts: list[tuple[Code, Code]], depth: int, is_sparse: bool = False
+) -> Code:
     pairs = [
         template("({{transformer}}, {{places}})", transformer=transformer, places=places)
         for transformer, places in parts
     ]
+    if is_sparse:  # however many values are there
+        pairs.append(template("sparse_threshold=1.0"))
     return code.call(code.imported(make_column_transformer), pairs, depth)
 
 
@@ -418,9 +424,11 @@ def _pipeline(
             written.append(code.call(code.imported(FunctionTransformer), [code.own("words"), places], depth + 1))
             continue
         written.append(_public_step(code, step, rows, depth + 1, names if position == 0 else ()))
-        if not _is_dense(step, rows):
+        made = apply_steps([step], rows)
+        following = steps[position + 1] if position + 1 < len(steps) else learner
+        if not (takes_sparse(following) if sparse.issparse(made) else _is_dense(step, rows)):
             written.append(code.call(code.imported(FunctionTransformer), [code.own("dense")], depth + 1))
-        rows = apply_steps([step], rows)
+        rows = made
     if learner is not None:
         written.append(code.expression(learner, depth + 1))
     if not written:
@@ -449,7 +457,7 @@ def _is_dense(step: Any, rows: Floats) -> bool:
     """Whether a step hands plain numbers to the next, which a chain makes of everything and a pipeline does not."""
     if isinstance(step, Branch | Block):
         return True
-    made = step.transform(rows)
+    made = step.transform(rows_for(step, rows))
     return not sparse.issparse(made) and np.asarray(made).dtype == np.float64
 
 

@@ -230,6 +230,7 @@ class _Places:
     def __init__(self) -> None:
         self._statement = ""
         self._open = [False]
+        self._opened_by = [""]
 
     def orders(self, sign: str, after: Token | None) -> bool:
         """Whether a comparing sign stands between alternatives; in a part or a chain, only `<`."""
@@ -242,14 +243,15 @@ class _Places:
     def pass_by(self, token: Token) -> None:
         kind = token.type
         if kind in STATEMENT_TOKENS:
-            self._statement, self._open = kind, [False]
+            self._statement, self._open, self._opened_by = kind, [False], [""]
         elif kind in OPENING_TOKENS:
             self._open.append(self._open[-1] and kind in ("LPAR", "LSQB"))
+            self._opened_by.append(kind)
         elif kind in CLOSING_TOKENS:
-            self._open = self._open[:-1] or [False]
+            self._open, self._opened_by = self._open[:-1] or [False], self._opened_by[:-1] or [""]
         elif kind in ("COLON", "EQUALS"):
             self._open[-1] = len(self._open) > 1 or self._statement in ("PART", "CHAIN")
-        elif kind in ("COMMA", "IF"):
+        elif kind == "IF" or (kind == "COMMA" and self._opened_by[-1] != "LSQB"):  # a list in a value has several
             self._open[-1] = False
 
 

@@ -9,23 +9,31 @@ import math
 from bisect import insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import median
-from time import monotonic
+from statistics import mean, median
+from time import monotonic, perf_counter
+
+import numpy as np
 
 from msl.check.names.library import ReadFile
 from msl.check.read_model import ModelReader
 from msl.diagnostics.source import Source
+from msl.evaluate.ensemble_selection import seconds_of_draws
+from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
 from msl.evaluate.resampling import ResamplingPlan, can_halve
 from msl.runner.confidence_intervals import interval_work
 from msl.runner.insight.baselines import baseline_digests, baseline_reserve
+from msl.runner.path_tasks import may_share_fits
 from msl.runner.plan import Plan
+from msl.runner.search_space import EvaluationCosts
 from msl.runner.table_versions import EarlierTable, find_earlier_table
 from msl.runner.versions import CHAIN, changed_since
+from msl.search.operators.initialise import uniform_points
+from msl.space.best import largest_model, tried_models
 from msl.space.membership import Membership, NotInSpace
 from msl.space.nodes import blocks_in
 from msl.space.spec import OUTPUTS
-from msl.space.values import Model
+from msl.space.values import BlockValue, Model
 from msl.store.evaluation import Evaluation
 from msl.store.store import Store
 from msl.store.stored_run import Run
@@ -172,6 +180,11 @@ class Forecast:
     left: int | None
     seconds: float | None
     run: Run | None
+    #: The seconds of one evaluation, measured by earlier ones on this table or by a probe; None where neither is known.
+    each: float | None = None
+    is_probed: bool = False
+    #: How many evaluations the time of the budget is enough for; None without a limit of time.
+    in_time: int | None = None
 
     @property
     def is_continuation(self) -> bool:
@@ -187,12 +200,85 @@ def forecast(plan: Plan, store: Store | None, stored: StoredEvaluations, workers
     done = 0 if run is None or store is None else len(store.runs.queries(run.id))
     is_over = run is not None and run.status in ("finished", "failed")
     left = 0 if is_over else None if most is None else max(0, most - done)
+    time, each = plan.spec.budget.time, stored.seconds
+    is_probed = each is None and not is_over and left != 0
+    if is_probed:
+        each = probed_seconds(plan)
+    elif each is not None:
+        each *= _tried_together(plan)
     seconds = None
-    if left is not None and (stored.seconds is not None or left == 0):
-        seconds = left * (stored.seconds or 0.0) / workers
-        if plan.spec.budget.time is not None:
-            seconds = min(seconds, plan.spec.budget.time)
-    return Forecast(most, left, seconds, run)
+    if left == 0:
+        seconds = 0.0
+    elif left is not None and each is not None:
+        seconds = left * each / workers
+    if time is not None and left != 0:
+        seconds = time if seconds is None else min(seconds, time)
+    in_time = None if time is None or not each else int(time * workers / each)
+    return Forecast(most, left, seconds, run, each, is_probed, in_time)
+
+
+def _tried_together(plan: Plan) -> float:
+    """How many evaluations answer one query: several where `best` parameters are tried."""
+    search_space = plan.search_spaces[-1]
+    if not search_space.domains:
+        return 1.0
+    models = [search_space.decode(point) for point in search_space.references]
+    task = plan.job.dataset.task if may_share_fits(plan.objectives, plan.spec.metrics) else None
+    counts = [len(tried_models(each, search_space.domains, task)) for each in models if isinstance(each, Model)]
+    return mean(counts) if counts else 1.0
+
+
+# --- A probe: models on few rows, from which declared growth leads to the whole table. --------------------------------
+
+#: About how many rows a probe fits, the share of them before, for imports; how many learners it has; how many models
+#: are drawn for what a search may propose; the seconds after which no other learner is probed.
+_PROBED_ROWS, _WARMING, _MOST_PROBED, _DRAWN, _LONGEST_PROBE = 1_500, 0.2, 8, 60, 10.0
+_PROBE_STREAM = 11
+
+
+def probed_seconds(plan: Plan) -> float | None:
+    """The seconds of one evaluation of the last stage: what is declared, times what a probe takes for its declaration.
+
+    None where nothing can be probed. It stores nothing, and no search depends on it.
+    """
+    search_space, given = plan.search_spaces[-1], plan.stages[0].points
+    costs = search_space.costs
+    if costs is None or plan.job.trusted:  # code of others has no place in this process
+        return None
+    drawn = uniform_points(search_space, _DRAWN, np.random.default_rng([plan.seed, _PROBE_STREAM]))
+    points = [*(given if plan.search_spaces[0] is search_space else ()), *search_space.references, *drawn]
+    proposed: list[tuple[Model, float]] = []
+    for point in points:
+        model, cost = search_space.decode(point), search_space.cost(point)
+        if isinstance(model, Model) and cost <= search_space.most_cost:
+            proposed.append((largest_model(model, search_space.domains), cost))
+    cheapest: dict[str, Model] = {}
+    for model, _ in sorted(proposed, key=lambda each: each[1]):
+        cheapest.setdefault(_last_block(model), model)
+    evaluator = plan.job.evaluator()
+    ratios: dict[str, float | None] = {}
+    start = perf_counter()
+    for name, model in list(cheapest.items())[:_MOST_PROBED]:
+        if not ratios or perf_counter() - start < _LONGEST_PROBE:
+            ratios[name] = _ratio(evaluator, model, costs)
+    known = [ratio for ratio in ratios.values() if ratio is not None]
+    if not known:
+        return None
+    return mean(cost * (ratios.get(_last_block(model)) or median(known)) for model, cost in proposed)
+
+
+def _ratio(evaluator: Evaluator, model: Model, costs: EvaluationCosts) -> float | None:
+    """What an evaluation on few rows takes, in multiples of what is declared for it; None for one that fails."""
+    share = min(1.0, _PROBED_ROWS / costs.size.rows)
+    evaluator.evaluate(model, share=share * _WARMING)
+    start = perf_counter()
+    outcome = evaluator.evaluate(model, share=share)
+    return None if outcome.failure is not None else (perf_counter() - start) / costs.seconds(model, share)
+
+
+def _last_block(model: Model) -> str:
+    last = model.steps[-1] if model.steps else None
+    return last.block.name if isinstance(last, BlockValue) else ""
 
 
 def expected_evaluations(plan: Plan) -> int | None:
@@ -262,6 +348,8 @@ class TimeReserve:
         call = plan.spec.ensemble
         #: Whether members are chosen by outputs that the store keeps, so that they are fitted once.
         self._chooses_stored = call is not None and call.capabilities.members == OUTPUTS
+        #: What it takes to repeat that choice in draws of the rows.
+        self._choice_seconds = _choice_seconds(plan) if self._chooses_stored and self._budget is not None else 0.0
         self._factor = fit_factor(plan) if self._budget is not None else 1.0
         self._closing = 0.0 if self._budget is None else closing_seconds(plan, self._budget)
         #: The fits on halves of the rows, for the corrected estimate.
@@ -290,7 +378,7 @@ class TimeReserve:
         of_member = self._factor if self._chooses_stored else both
         of_best = best * ((max(1.0, self._factor) if self._workers > 1 else both) + self._halves)
         of_others = min(sum(others) * of_member / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
-        return _SAFETY_FACTOR * of_best + of_others + self._for_baselines + self._closing
+        return _SAFETY_FACTOR * of_best + of_others + self._for_baselines + self._closing + self._choice_seconds
 
 
 def closing_seconds(plan: Plan, budget: float) -> float:
@@ -305,6 +393,15 @@ def fit_factor(plan: Plan) -> float:
     resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
     splits = resamplings.resampling(plan.objectives[0].estimate, 0, 1.0, 0).splits
     return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS
+
+
+def _choice_seconds(plan: Plan) -> float:
+    assert plan.spec.ensemble is not None
+    resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
+    pools = resamplings.resampling(plan.objectives[0].estimate, 0, 1.0, 0).pools
+    steps = dict(plan.spec.ensemble.options)["steps"]
+    assert isinstance(steps, int)
+    return seconds_of_draws(sum(len(pool.rows) for pool in pools), steps, plan.spec.budget.time)
 
 
 def has_halves(plan: Plan) -> bool:

@@ -16,7 +16,7 @@ from msl.evaluate.evaluator import cache_bytes_for
 from msl.evaluate.kept_outputs import needed_outputs
 from msl.evaluate.metrics import load_metric
 from msl.record import record
-from msl.runner.search_space import ModelSearchSpace, space_to_search_space, start_vector
+from msl.runner.search_space import EvaluationCosts, ModelSearchSpace, space_to_search_space, start_vector
 from msl.runner.versions import block_revisions, versions_of_packages, versions_of_space
 from msl.search.stages import Limits, Stage, load_target
 from msl.space.best import without_best
@@ -75,6 +75,8 @@ class Plan:
 def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_bytes: int | None = None) -> Plan:
     """The plan of a spec that was checked with the facts of this table."""
     made: dict[tuple[str, tuple[str, ...] | None], ModelSearchSpace] = {}
+    dataset = Dataset.of(table)
+    costs = EvaluationCosts.of(dataset, spec.objectives[0].estimate, spec.budget, spec.seed)
     searched, domains = without_best(spec.space)
     search_spaces, stages = [], []
     for stage in spec.search:
@@ -83,7 +85,7 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         key = (encoding, stage.channels)
         if key not in made:
             made[key] = space_to_search_space(
-                searched, "separate" if encoding == "separate" else "shared", stage.channels, domains
+                searched, "separate" if encoding == "separate" else "shared", stage.channels, domains, costs
             )
         search_space = made[key]
         search_spaces.append(search_space)
@@ -92,12 +94,14 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         reevaluates = stage.call.capabilities.reevaluates is not None
         given = (search_space.encode(Model(closed_steps(model))) for model in stage.models)
         points = tuple(point for point in given if point is not None)
+        if stage.call.name == "portfolio":
+            points = tuple(sorted(points, key=search_space.cost))  # a first answer soon
         stages.append(Stage(strategy, options, search_space, start, reevaluates, points))
     limits = EvaluationLimits.of(spec.budget)
     cache_bytes = cache_bytes_for(table.X.nbytes) if cache_bytes is None else cache_bytes
     keeps = needed_outputs(spec.objectives, spec.ensemble is not None) if spec.budget.keeps_outputs else "nothing"
     job = Job(
-        Dataset.of(table),
+        dataset,
         spec.objectives,
         spec.seed,
         trusted,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -13,22 +14,67 @@ import numpy as np
 from msl.encode.codec import Codec, space_to_codec
 from msl.encode.layout import Dimension, Encoding
 from msl.encode.sample import enumerate_models, sample
+from msl.evaluate.dataset import Dataset
+from msl.evaluate.resampling import ResamplingPlan
 from msl.search.base import Flags, SearchSpace, Vector, Vectors
-from msl.space.best import Domains, worded_models
+from msl.space.best import MOST_TRIED, Domains, largest_model, worded_models
+from msl.space.costs import Size, declared_seconds
 from msl.space.defaults import closed, leading_to, learners_in
 from msl.space.enumerate.count import count
 from msl.space.evaluate_conditions import UNDEFINED, occurrences, parameter
 from msl.space.formulas import Facts
 from msl.space.membership import NotInSpace
 from msl.space.nodes import BlockUse, Node, bottom_up
+from msl.space.paths import path_of
 from msl.space.resolve import resolve
-from msl.space.spec import Space
+from msl.space.spec import Budget, Estimate, Space
 from msl.space.to_text import value_to_text
 from msl.space.values import BlockValue, Model
 
 _STRUCTURE = ("choice", "subset", "order", "arrangement", "count", "unit")
 _ORDERED = ("ordered", "count", "int", "real", "place", "bool", "unit")
 _MOST_CACHED = 10_000
+
+
+#: More columns of 0 and 1 hardly cost more, since they are nearly always 0.
+_MOST_WIDE = 100
+#: What trying the values of a `best` parameter takes on a path, in evaluations of the largest value.
+_OF_PATH = 1.5
+#: The share of a run's time that one evaluation may take, as declared; in any case so many times the cheapest learner.
+_SHARE_OF_TIME, _TIMES_THE_CHEAPEST = 0.2, 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationCosts:
+    """What evaluations take by the declarations of their learners: so many fits of this size; `most` is the seconds of
+    one from which on `auto` and `halving` do not propose it."""
+
+    size: Size
+    fits: int
+    task: str
+    most: float = math.inf
+
+    @classmethod
+    def of(cls, dataset: Dataset, estimate: Estimate, budget: Budget, seed: int) -> EvaluationCosts | None:
+        """None for an estimate that this table cannot give."""
+        rows, columns = len(dataset.y), dataset.columns
+        fitted, predicted, fits = rows, rows, 1
+        if estimate.held_out in ("one", "folds"):  # each row left out once has its shortcuts
+            try:
+                splits = ResamplingPlan(dataset, [estimate], seed).resampling(estimate, 0, 1.0, 0).splits
+            except ValueError:
+                return None
+            fitted, predicted, fits = len(splits[0].train), len(splits[0].test), len(splits)
+        many = (min(len(columns.symbols[place]), _MOST_WIDE) for place in columns.symbolic if columns.symbols)
+        wide = columns.n_columns - len(columns.symbolic) + sum(many)
+        size = Size(fitted, predicted, columns.n_columns, wide, dataset.n_classes if dataset.n_classes > 2 else 1)
+        limits = [budget.each, None if budget.time is None else _SHARE_OF_TIME * budget.time]
+        return cls(size, fits, dataset.task, min((each for each in limits if each is not None), default=math.inf))
+
+    def seconds(self, model: Model, share: float = 1.0) -> float:
+        """Those of an evaluation, on a share of the rows."""
+        rows, predicted = max(1, round(share * self.size.rows)), max(1, round(share * self.size.predicted))
+        return self.fits * declared_seconds(model, replace(self.size, rows=rows, predicted=predicted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +86,7 @@ class ModelSearchSpace(SearchSpace):
     domains: Domains = field(default_factory=dict)
     #: The space itself, if there is one.
     root: Node | None = None
+    costs: EvaluationCosts | None = None
 
     @cached_property
     def references(self) -> Sequence[Vector]:
@@ -65,6 +112,25 @@ class ModelSearchSpace(SearchSpace):
             with suppress(NotInSpace):
                 return self.codec.encode(worded)
         return None
+
+    def cost(self, vector: Vector) -> float:
+        model = self.decode(vector)
+        if self.costs is None or not isinstance(model, Model):
+            return 0.0
+        if not self.domains:
+            return self.costs.seconds(model)
+        largest = largest_model(model, self.domains)
+        if largest == model:
+            return self.costs.seconds(model)
+        return self.costs.seconds(largest) * (_OF_PATH if path_of(largest, self.costs.task) else MOST_TRIED / 2)
+
+    @cached_property
+    def most_cost(self) -> float:
+        """Never so little that the learners of the space could not be tried."""
+        if self.costs is None or math.isinf(self.costs.most):
+            return math.inf
+        cheapest = min((self.cost(point) for point in self.references), default=0.0)
+        return max(self.costs.most, _TIMES_THE_CHEAPEST * cheapest)
 
     def ends_here(self, vector: Vector) -> tuple[Vector, Vector]:
         lows, highs = self.lows.copy(), self.highs.copy()
@@ -120,6 +186,7 @@ def space_to_search_space(
     encoding: Encoding = "shared",
     channels: Sequence[str] | None = None,
     domains: Domains = MappingProxyType({}),
+    costs: EvaluationCosts | None = None,
 ) -> ModelSearchSpace:
     """The search space of a resolved space. Its channels are the given ones, or one per part and open parameter.
 
@@ -147,6 +214,7 @@ def space_to_search_space(
         codec=codec,
         domains=domains,
         root=space.root,
+        costs=costs,
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ctypes import CDLL
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -62,14 +64,28 @@ def preset_named(name: str) -> Preset:
     return PRESETS[name]
 
 
+def lightgbm_loads() -> bool:
+    """Whether LightGBM can be used: its library takes an OpenMP runtime, which small systems do not have.
+
+    Only the library is loaded; to import the package takes a second.
+    """
+    found = find_spec("lightgbm")
+    folders = [] if found is None else list(found.submodule_search_locations or ())
+    library = next((file for folder in folders for file in Path(folder).rglob("lib_lightgbm.*")), None)
+    try:
+        return library is not None and CDLL(str(library)) is not None
+    except OSError:
+        return False
+
+
 @dataclass(frozen=True)
 class StarterSpace:
     """What a first spec says after its `data` statement, as lines of text."""
 
     table: Table
     preset: Preset = PRESETS[USUAL_PRESET]
-    #: LightGBM fits the same trees as scikit-learn's boosting in a fifth to a half of the time, if it is installed.
-    has_lightgbm: bool = field(default_factory=lambda: find_spec("lightgbm") is not None)
+    #: LightGBM fits the same trees as scikit-learn's boosting in a fifth to a half of the time.
+    has_lightgbm: bool = field(default_factory=lightgbm_loads)
 
     def lines(self) -> list[str]:
         return [*self._learners(), "", *self._chain(), "", *self._measure(), "", *self._search()]
@@ -127,11 +143,11 @@ class StarterSpace:
         parameters = [f"{name}: {domain}" for name, domain in zip(names, domains, strict=True)]
         fidelity = f" fidelity {names[1]}"
         if self.has_lightgbm:
-            about = ["# Boosting is LightGBM's, which is installed here and quicker than scikit-learn's."]
+            about = ["# Boosting is LightGBM's, which is quicker than scikit-learn's."]
             return [*about, *self._block("boosted", "msl.blocks:LightGBM*", parameters, fidelity)]
         about = [
-            "# Boosting is scikit-learn's. Where LightGBM is installed (`pip install lightgbm`), `msl init` takes it,",
-            "# which is quicker.",
+            "# Boosting is scikit-learn's. LightGBM's is quicker, but cannot be loaded here; on Linux it takes the",
+            "# system's package of the OpenMP runtime (libgomp1).",
         ]
         target = f"sklearn.ensemble:HistGradientBoosting{self._kind}"
         return [*about, *self._block("boosted", target, parameters, fidelity)]

@@ -20,22 +20,16 @@ from msl.blocks.base.chain import sum_to_one
 from msl.blocks.base.load import estimator_code
 from msl.blocks.voting_ensemble import Voting, as_probabilities, stack_columns
 from msl.evaluate.drawn_metrics import PoolOfModels
-from msl.evaluate.ensemble_selection import MemberPool, select_members
+from msl.evaluate.ensemble_selection import MOST_CANDIDATES, MemberPool, number_of_draws, select_members
 from msl.runner.judged_outputs import DrawnChoice, Judged
 from msl.space.spec import Estimate, Objective
 from msl.space.values import Model
 
-#: The best models that may become members.
-MOST_CANDIDATES = 25
 #: Of all models those that could be among the best in some draw, as a multiple of them.
 _IN_REACH = 4
 #: A stream of random numbers, so that no two uses of one seed draw the same.
 _DRAWS_STREAM, _FOLDS_STREAM = 11, 13
 _FOLDS = 5
-#: Draws, and how many rows times candidates times steps all of them may have: half a minute of the slowest metric.
-_DRAWS, _FEWEST_DRAWS, _MOST_PRODUCTS = 100, 20, 400_000_000
-#: The same for each second of a run's time limit: about a twentieth of it.
-_PRODUCTS_PER_SECOND = 600_000
 
 
 class Combination(Protocol):
@@ -230,7 +224,8 @@ class EnsembleChoice:
     def replay(self, combine: Combine, seconds: float | None) -> Replay:
         """The choice in each draw; `seconds` is the time limit of the run."""
         among = self._among
-        number = self._draws(combine.work, seconds)
+        rows = sum(len(pool.places) for pool in self._pools)
+        number = number_of_draws(rows, len(self._candidates), combine.work, seconds)
         rng = np.random.default_rng([among.plan.seed, _DRAWS_STREAM])
         units = among.units.draw(number, rng)
         times = units[:, among.units.of_row]
@@ -252,12 +247,6 @@ class EnsembleChoice:
     @property
     def _costs(self) -> Floats:
         return np.array([self._allowance.seconds.get(model, 0.0) for model in self.models])
-
-    def _draws(self, work: int, seconds: float | None) -> int:
-        rows = sum(len(pool.places) for pool in self._pools)
-        products = rows * min(MOST_CANDIDATES, len(self._candidates)) * work
-        most = _MOST_PRODUCTS if seconds is None else min(_MOST_PRODUCTS, _PRODUCTS_PER_SECOND * seconds)
-        return int(np.clip(most // max(1, products), _FEWEST_DRAWS, _DRAWS))
 
     def _losses(self, times: NDArray[np.float32]) -> Floats:
         """The losses of the candidates in some draws, infinite where there is none."""

@@ -241,6 +241,15 @@ class SearchSpace:
         """The models worth trying before any other: each learner with its defaults, in the order of the space."""
         return (self.start,)
 
+    def cost(self, vector: Vector) -> float:
+        """What an evaluation of the point takes, as declared; 0 where nothing is declared."""
+        return 0.0
+
+    @property
+    def most_cost(self) -> float:
+        """The cost from which on strategies that know of costs do not propose a point."""
+        return math.inf
+
     def ends_here(self, vector: Vector) -> tuple[Vector, Vector]:
         """The native numbers at the walls, given the alternatives at a point; those of all where it has no effect."""
         return self.lows, self.highs

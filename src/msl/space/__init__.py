@@ -9,7 +9,7 @@
 - Which model of the space is nearest to another? -> `nearest`
 - Which values of `best` parameters are tried? -> `best`
 - Which parameters have one fit for all their values? -> `paths`
-- What is the resource of a block, and a model with less of it? -> `fidelity`
+- What is the resource of a block, and a model with less of it? -> `fidelity`; how long do its fits take? -> `costs`
 - How many models are there? Draw one, list them -> `enumerate.count`
 - Do two spaces have the same models? -> `enumerate.equivalence`
 - What is the digest of a space? -> `canonical.digest`; what differs between two? -> `diff.compare`

@@ -145,6 +145,13 @@ def tried_models(model: Model, domains: Domains, task: str | None = None) -> lis
     return list(dict.fromkeys(Model(steps) for steps in found))
 
 
+def largest_model(model: Model, domains: Domains) -> Model:
+    """The one with the highest value in place of each word, which takes the longest; the model itself without words."""
+    words = list(_words(model.steps, domains))
+    highest = iter([max(tried_values(domains[word], 2)) for word in words])
+    return Model(_replaced(model.steps, highest, domains)) if words else model
+
+
 def tried_values(node: Node, most: int = MOST_TRIED) -> list[int | float]:
     """All values of a domain, or `most` of them evenly on its scale, both ends among them."""
     match node:

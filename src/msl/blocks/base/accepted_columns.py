@@ -1,15 +1,31 @@
-"""What a block takes as it is in the table: symbols coded as numbers, missing values, symbols as categories."""
+"""What a block takes as it is: symbols coded as numbers, missing values, symbols as categories, sparse rows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+import numpy as np
+from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.feature_selection import SelectKBest, SelectPercentile, VarianceThreshold, chi2, f_classif
 from sklearn.impute import MissingIndicator
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+from sklearn.preprocessing import Binarizer, MaxAbsScaler, Normalizer, StandardScaler
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
-from msl.blocks.base.block import Block
+from msl.blocks.base.block import Block, Floats
+from msl.blocks.base.check_outputs import BadOutputs
 from msl.blocks.base.load import load_class, parameter_names
 from msl.space.values import BlockType, BlockValue, Step
 
@@ -79,3 +95,60 @@ def with_categories(value: BlockValue, symbols: tuple[int, ...]) -> tuple[BlockV
     most = dict(value.params).get("max_bins", _MOST_BINS)
     before = BlockValue(MERGE_RARE, (("symbolic_columns", symbols), ("most", most)))
     return before, BlockValue(value.block, (*value.params, (_NAMES_CATEGORIES, symbols)))
+
+
+# --- Sparse rows ------------------------------------------------------------------------------------------------------
+#
+# One-hot encoding and weighted words give hundreds of columns, nearly all of them 0. Such rows stay sparse (CSR) as
+# long as what follows takes them and gives the same result as for full rows, within the tolerance of its solver. That is
+# why ridges and stochastic gradients, which have other solvers or steps for sparse rows, are not among these, nor trees
+# that add up fractions: there the last digits decide between splits that are equally good.
+
+
+#: The most bytes of sparse rows that are made full for a block that takes no others.
+MOST_FULL_BYTES = 2 << 30
+_TAKE_SPARSE = (
+    *(TfidfTransformer, Normalizer, MaxAbsScaler, Binarizer, VarianceThreshold, TruncatedSVD),
+    *(LinearSVC, LinearSVR, Lasso, ElasticNet, BernoulliNB, ComplementNB, MultinomialNB),
+)
+
+
+def takes_sparse(estimator: Any, lacks_values: bool = False) -> bool:
+    """Whether a fitted or unfitted estimator takes sparse rows, and does with them what it does with full ones; with
+    `lacks_values`, rows in which some are missing too."""
+    if lacks_values and not isinstance(estimator, StandardScaler | MaxAbsScaler):
+        return False
+    match estimator:
+        case StandardScaler():
+            return not estimator.with_mean
+        case LogisticRegression():
+            return estimator.solver in ("lbfgs", "liblinear")
+        case DecisionTreeClassifier() | RandomForestClassifier() | ExtraTreesClassifier():
+            return estimator.class_weight is None
+        case SVC() | SVR():
+            return bool(estimator.kernel == "linear")
+        case SelectKBest() | SelectPercentile():
+            return estimator.score_func in (chi2, f_classif)
+    own = getattr(estimator, "takes_sparse", None)
+    return type(estimator) in _TAKE_SPARSE if own is None else bool(own)
+
+
+def rows_for(step: Any, rows: Floats) -> Floats:
+    """Rows as a step takes them: full ones, unless they are sparse and it takes those."""
+    if not sparse.issparse(rows) or takes_sparse(step):
+        return rows
+    size = 8 * rows.shape[0] * rows.shape[1]
+    if size > MOST_FULL_BYTES:
+        shape = f"{rows.shape[0]:,} rows of {rows.shape[1]:,} columns that are nearly all 0"
+        what = f"gets {shape}, and takes no sparse rows: in full they have {size / 1e9:.1f} GB"
+        help = "put `truncated_svd` or a selector before it, or encode fewer symbols"
+        raise BadOutputs("memory", f"{what}; {help}", block=type(step).__name__)
+    full: Floats = rows.toarray()
+    return full
+
+
+def beside(parts: Sequence[Floats]) -> Floats:
+    """The columns of some rows next to each other; sparse if any of them are."""
+    if any(map(sparse.issparse, parts)):
+        return sparse.hstack(parts, format="csr", dtype=np.float64)
+    return np.hstack(parts)

@@ -71,6 +71,8 @@ class Block(BaseEstimator):
     takes_symbols: ClassVar[bool] = False
     #: Whether it accepts missing values.
     takes_missing: ClassVar[bool] = False
+    #: Whether it accepts sparse rows (CSR), and gives the same for them as for full ones.
+    takes_sparse: ClassVar[bool] = False
     #: Whether it passes on the columns that it gets, with every missing value filled in.
     fills_missing: ClassVar[bool] = False
     #: Whether it says of new rows that a value is missing where it was not, as of a symbol that no training row has.

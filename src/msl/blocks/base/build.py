@@ -26,14 +26,16 @@ from msl.blocks.base.accepted_columns import (
     splits_on_symbols,
     takes_categories,
     takes_missing,
+    takes_sparse,
     takes_symbols,
     with_categories,
 )
 from msl.blocks.base.block import Block
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor
+from msl.blocks.base.check_outputs import FEWEST_SPARSE
 from msl.blocks.base.load import BlockProblem, add_implied, load_class, parameter_names
 from msl.blocks.from_table import behind_table
-from msl.blocks.preprocessing.prepare import Columns, Passthrough, TargetEncode
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, TargetEncode
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.space.column_selectors import REST, Selector, at_positions, named_first, selected, selector_of
 from msl.space.values import (
@@ -275,13 +277,15 @@ def adapt_model(model: Model, kinds: ColumnKinds, task: str, trusted: Collection
     if steps is None:
         message = "this table has no column of the kind that the model keeps"
         raise BlockProblem("MSL406", message, "keep columns that the table has", "columns")
-    return Model(steps[0])
+    return Model(_with_sparse_symbols(steps[0], task, trusted))
 
 
 class _Adapter:
     """Follows the columns of a table through the steps of a model."""
 
-    def __init__(self, kinds: ColumnKinds, task: str, trusted: Collection[str]) -> None:
+    def __init__(self, kinds: ColumnKinds, task: str, trusted: Collection[str], is_inner: bool = False) -> None:
+        #: Pipelines inside blocks are scikit-learn's, which would hand sparse rows on to what takes none.
+        self._is_inner = is_inner
         self.kinds, self.task, self.trusted = kinds, task, trusted
         self._symbolic, self._incomplete = frozenset(kinds.symbolic), frozenset(kinds.incomplete)
 
@@ -371,13 +375,27 @@ class _Adapter:
         """The columns of the table that a branch names at its start."""
         return frozenset().union(*(self._selected(selector) for selector in named_first(branch)))
 
-    def _prepare(self, stream: _Stream, encode: bool, impute: bool) -> tuple[BlockValue, ...]:
+    def _prepare(
+        self, stream: _Stream, encode: bool, impute: bool, may_be_sparse: bool = False
+    ) -> tuple[BlockValue, ...]:
         symbols = self._symbols(stream)
         encode, impute = encode and bool(symbols), impute and stream.is_incomplete
         if not encode and not impute:
             return ()
         params: tuple[tuple[str, Value], ...] = (("symbolic_columns", symbols), ("encode", encode), ("impute", impute))
+        if may_be_sparse and encode and self._has_many_symbols(stream):
+            params += (("sparse", True),)
         return (BlockValue(PREPARE, params),)
+
+    def _has_many_symbols(self, stream: _Stream) -> bool:
+        """Whether these columns, encoded, are hundreds with hardly anything in them."""
+        if self._is_inner or stream.columns is None or not self.kinds.symbols:
+            return False
+        widths = [
+            min(len(self.kinds.symbols[column]), MOST_COLUMNS) if column in self._symbolic else 1
+            for column in stream.columns
+        ]
+        return sum(widths) >= max(FEWEST_SPARSE, 4 * len(widths))
 
     def _step(self, value: BlockValue, stream: _Stream) -> tuple[tuple[BlockValue, ...], BlockValue, _Stream]:
         """The steps to insert before the block, the block with parameters for this table, and its output."""
@@ -399,7 +417,8 @@ class _Adapter:
             if inner is not value:
                 estimator = step_to_estimator(inner, self.task, "", self.trusted)
             impute = not takes_missing(estimator)
-            before = self._prepare(stream, encode, impute)
+            lacks = stream.is_incomplete and not impute
+            before = self._prepare(stream, encode, impute, takes_sparse(estimator, lacks))
             stream = self._prepared(stream, encode, impute)
             value = self._with_inner(value, stream)
         else:
@@ -423,7 +442,7 @@ class _Adapter:
         if not isinstance(given, PipelineValue) and not (alone and is_learner):
             return given
         assert isinstance(given, PipelineValue | BlockValue)
-        adapted = self.steps(steps_of_value(given), stream)
+        adapted = _Adapter(self.kinds, self.task, self.trusted, is_inner=True).steps(steps_of_value(given), stream)
         if adapted is None:
             message = "what reaches a pipeline inside a block has no column of the kind that it keeps"
             raise BlockProblem("MSL406", message, "keep columns before the block that holds it", "columns")
@@ -464,6 +483,25 @@ class _Adapter:
             return stream
         kept = [column for column, stays in zip(stream.columns, mask, strict=True) if stays]
         return self._only(kept or stream.columns[:1])
+
+
+def _with_sparse_symbols(
+    steps: tuple[Step, ...], task: str, trusted: Collection[str], following: Step | None = None
+) -> tuple[Step, ...]:
+    """The steps with sparse rows from one-hot encoders in front of what takes them."""
+    made: list[Step] = []
+    for step, after in zip(steps, (*steps[1:], following), strict=True):
+        if isinstance(step, Branches):
+            branches = (_with_sparse_symbols(branch, task, trusted, after) for branch in step.branches)
+            made.append(Branches(tuple(branches)))
+            continue
+        if isinstance(after, BlockValue) and ("sparse_output", False) in step.params:
+            found = load_class(step.block, task, trusted)
+            if issubclass(found, OneHotEncoder) and takes_sparse(step_to_estimator(after, task, "", trusted)):
+                params = tuple((name, True if name == "sparse_output" else value) for name, value in step.params)
+                step = BlockValue(step.block, params)
+        made.append(step)
+    return tuple(made)
 
 
 # --- The estimator of a whole model -----------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from msl.blocks.base.accepted_columns import beside, rows_for
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.check_outputs import (
     BadOutputs,
@@ -27,6 +28,7 @@ from msl.blocks.base.check_outputs import (
     checked_outputs,
     class_codes,
     decision_scores,
+    has_missing,
     in_class_order,
     made_columns,
     predicted_classes,
@@ -142,18 +144,21 @@ def shares(values: Floats) -> Floats:
 class Branch:
     """Several sequences of steps on the same input, whose columns are joined, as in scikit-learn's FeatureUnion."""
 
+    #: Each of them makes of the rows what it takes.
+    takes_sparse = True
+
     def __init__(self, branches: Sequence[Sequence[Any]]) -> None:
         self.branches = branches
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None) -> Floats:
         """Fits every branch and returns the joined columns of the training rows."""
-        return np.hstack([fit_steps(branch, X, y, n_classes, weights) for branch in self.branches])
+        return beside([fit_steps(branch, X, y, n_classes, weights) for branch in self.branches])
 
     def transform_arrays(self, X: Floats) -> Floats:
-        return np.hstack([apply_steps(branch, X) for branch in self.branches])
+        return beside([apply_steps(branch, X) for branch in self.branches])
 
     def transform_new(self, X: Floats) -> Floats:
-        return np.hstack([_apply_to_new_rows(branch, X) for branch in self.branches])
+        return beside([_apply_to_new_rows(branch, X) for branch in self.branches])
 
 
 def fit_steps(
@@ -162,6 +167,7 @@ def fit_steps(
     """Fits steps one after the other and returns the checked output of the last one for the training rows."""
     for step in steps:
         with naming(step):
+            X = rows_for(step, X)
             X = checked_columns(fit_step(step, X, y, n_classes, weights), X, step)
     return X
 
@@ -186,6 +192,7 @@ def fit_step(step: Any, X: Floats, y: NDArray[Any], n_classes: int, weights: Flo
 
 def apply_steps(steps: Sequence[Any], X: Floats) -> Floats:
     for step in steps:
+        X = rows_for(step, X)
         if isinstance(step, Branch | Block):
             X = step.transform_arrays(X)
             continue
@@ -201,6 +208,7 @@ def _apply_to_new_rows(steps: Sequence[Any], X: Floats) -> Floats:
             if isinstance(step, Branch):
                 X = step.transform_new(X)
                 continue
+            X = rows_for(step, X)
             _reject_missing(step, X)
             X = checked_columns(apply_steps([step], X), X, step)
     return X
@@ -208,7 +216,7 @@ def _apply_to_new_rows(steps: Sequence[Any], X: Floats) -> Floats:
 
 def _reject_missing(block: Any, X: Floats) -> None:
     """Raises ValueError if a block of ours cannot take these rows; other classes validate their input themselves."""
-    if isinstance(block, Block) and not get_tags(block).input_tags.allow_nan and np.isnan(X).any():
+    if isinstance(block, Block) and not get_tags(block).input_tags.allow_nan and has_missing(X):
         raise UserError(f"{type(block).__name__} cannot take missing values")
 
 
@@ -251,21 +259,21 @@ def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
 def _foreign_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
     """The outputs of a learner of scikit-learn or of the user, by whichever method it has."""
     if n_classes == 0:
-        return predicted_numbers(learner.predict(X), len(X))
+        return predicted_numbers(learner.predict(X), X.shape[0])
     if hasattr(learner, "predict_proba"):
         codes = class_codes(learner.classes_, n_classes)
 
         def named(rows: NDArray[np.bool_]) -> Floats:
             return predicted_classes(learner.predict(X[rows]), int(rows.sum()), n_classes)[:, codes]
 
-        shares = predicted_probabilities(learner.predict_proba(X), len(X), len(codes), named)
+        shares = predicted_probabilities(learner.predict_proba(X), X.shape[0], len(codes), named)
         return in_class_order(shares, codes, n_classes, lowest=0.0)
     if hasattr(learner, "decision_function") and not _compares_pairs(learner):
         codes = class_codes(learner.classes_, n_classes)
-        scores = decision_scores(learner.decision_function(X), len(X), len(codes))
+        scores = decision_scores(learner.decision_function(X), X.shape[0], len(codes))
         least = float(scores.min(initial=0.0))
         return in_class_order(scores, codes, n_classes, lowest=min(least - 1.0, float(np.nextafter(least, -np.inf))))
-    return predicted_classes(learner.predict(X), len(X), n_classes)
+    return predicted_classes(learner.predict(X), X.shape[0], n_classes)
 
 
 def _compares_pairs(learner: Any) -> bool:
@@ -290,7 +298,7 @@ class _Chain(ArrayModel):
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None) -> None:
         self.n_classes_ = n_classes
-        inner = fit_steps(self.steps, X, y, n_classes, weights)
+        inner = rows_for(self.learner, fit_steps(self.steps, X, y, n_classes, weights))
         fit_learner(self.learner, inner, y, n_classes, weights)
         if self.posts:
             outputs = self._learner_outputs(inner)
@@ -338,8 +346,10 @@ class _Chain(ArrayModel):
 
     def _learner_outputs(self, inner: Floats) -> Floats:
         with naming(self.learner):
+            inner = rows_for(self.learner, inner)
             _reject_missing(self.learner, inner)
-            return checked_outputs(learner_outputs(self.learner, inner, self.n_classes_), len(inner), self.n_classes_)
+            outputs = learner_outputs(self.learner, inner, self.n_classes_)
+            return checked_outputs(outputs, inner.shape[0], self.n_classes_)
 
 
 @public

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from msl.blocks.base.block import Codes, Floats
 from msl.blocks.numerics.safe_scaling import BLOCK, row_blocks
@@ -61,8 +62,18 @@ def _reject(cause: str, words: str, wrong: NDArray[np.bool_] | np.bool_) -> None
 # --- Transformers -----------------------------------------------------------------------------------------------------
 
 
+#: Sparse rows with fewer columns are made full at once: they are small, and most work on them is faster.
+FEWEST_SPARSE = 100
+
+
 def made_columns(made: Any) -> Floats:
-    """The output of a third-party transformer as floats; the caller checks its shape."""
+    """The output of a third-party transformer as floats; the caller checks its shape.
+
+    Sparse rows with many columns stay sparse; `rows_for` makes them full for what takes no others. Their number of
+    columns alone decides, so that training rows and new rows are of one kind.
+    """
+    if sparse.issparse(made) and made.ndim == 2 and made.shape[1] >= FEWEST_SPARSE and made.dtype.kind in "biuf":
+        return sparse.csr_matrix(made, dtype=np.float64)
     array = _plain_array(made)
     if array.dtype.kind not in "biuf":
         array = _numbers(array, "makes {} out of numbers, and what follows needs numbers")
@@ -72,23 +83,38 @@ def made_columns(made: Any) -> Floats:
 def checked_columns(columns: Floats, before: Floats, step: Any = None) -> Floats:
     """The output of a step, if a learner can use it. It may have missing values if the input had some, or if the step
     is a block that makes some on purpose."""
-    n_rows = len(before)
-    if columns.ndim != 2 or len(columns) != n_rows:
+    n_rows = before.shape[0]
+    if columns.ndim != 2 or columns.shape[0] != n_rows:
         raise BadOutputs("shape", f"makes an array of shape {columns.shape} of {n_rows} rows")
     if columns.shape[1] == 0:
         raise BadOutputs("shape", "leaves no column to learn from")
     if not is_finite(columns):
-        _reject("not a number", "makes infinite values in {}", np.isinf(columns).any(axis=1))
+        _reject("not a number", "makes infinite values in {}", _rows_where(np.isinf, columns))
         if is_finite(before) and not getattr(step, "makes_missing", False):
-            _reject("not a number", "makes NaN in {}", np.isnan(columns).any(axis=1))
+            _reject("not a number", "makes NaN in {}", _rows_where(np.isnan, columns))
     return columns
+
+
+def _rows_where(holds: Callable[[Floats], NDArray[np.bool_]], columns: Floats) -> NDArray[np.bool_]:
+    """The rows in which it holds for any value."""
+    if not sparse.issparse(columns):
+        return holds(columns).any(axis=1)
+    found = np.zeros(columns.shape[0], dtype=np.bool_)
+    found[columns.tocoo().row[holds(columns.data)]] = True
+    return found
 
 
 def is_finite(columns: Floats) -> bool:
     """Whether all values are finite. Large arrays are checked in blocks: even one byte for each value is a lot."""
+    if sparse.issparse(columns):
+        return bool(np.isfinite(columns.data).all())
     if columns.size <= BLOCK or columns.shape[1] == 0:
         return bool(np.isfinite(columns).all())
     return all(np.isfinite(columns[block]).all() for block in row_blocks(columns))
+
+
+def has_missing(columns: Floats) -> bool:
+    return bool(np.isnan(columns.data if sparse.issparse(columns) else columns).any())
 
 
 # --- Learners ---------------------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ class Boosting(BlockLearner):
         self.model_ = self._trained(X, y, weights)
 
     def outputs(self, X: Floats) -> Floats:
-        return self._completed(np.ones((len(X), 1)) if self.model_ is None else self._predicted(X))
+        return self._completed(np.ones((X.shape[0], 1)) if self.model_ is None else self._predicted(X))
 
     def _completed(self, predicted: Any) -> Floats:
         """Outputs for all classes, of what `_predicted` gives."""

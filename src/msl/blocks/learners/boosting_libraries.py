@@ -25,6 +25,7 @@ class _LightGBM(SavedByLibrary):
     adds none, and later ones may.
     """
 
+    takes_sparse = True
     grown_: list[int] | None = None
 
     @property

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix, hstack, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
@@ -112,19 +113,30 @@ class Prepare(BlockTransformer):
         Whether categorical columns are one-hot encoded; otherwise they stay as they are.
     impute : bool
         Whether missing values are imputed. A missing symbol that is not encoded becomes -1.
+    sparse : bool
+        Whether encoded rows are sparse (CSR): for what takes them, where there are many symbols.
     """
 
     takes_missing = True
+    takes_sparse = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "symbolic_columns": ["array-like", None],
         "encode": ["boolean"],
         "impute": ["boolean"],
+        "sparse": ["boolean"],
     }
 
-    def __init__(self, symbolic_columns: Sequence[int] | None = None, encode: bool = True, impute: bool = True) -> None:
+    def __init__(
+        self,
+        symbolic_columns: Sequence[int] | None = None,
+        encode: bool = True,
+        impute: bool = True,
+        sparse: bool = False,
+    ) -> None:
         self.symbolic_columns = symbolic_columns
         self.encode = encode
         self.impute = impute
+        self.sparse = sparse
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         symbolic = np.zeros(X.shape[1], dtype=bool)
@@ -132,7 +144,10 @@ class Prepare(BlockTransformer):
         self.numeric_: Codes = np.flatnonzero(~symbolic)
         self.symbolic_: Codes = np.flatnonzero(symbolic)
         self.symbols_ = [_symbols(X[:, column]) for column in self.symbolic_] if self.encode else []
-        self.medians_ = np.array([_median(X[:, column]) for column in self.numeric_]) if self.impute else None
+        by_column = X.tocsc() if issparse(X) else X
+        self.medians_ = (
+            np.array([_median(_column(by_column, place)) for place in self.numeric_]) if self.impute else None
+        )
 
     @property
     def sources_(self) -> Codes:
@@ -149,15 +164,22 @@ class Prepare(BlockTransformer):
         if self.medians_ is not None:
             _fill(numbers, self.medians_)
         columns = zip(self.symbolic_, self.symbols_, strict=True)
+        if getattr(self, "sparse", False):  # absent in models that older versions saved
+            parts = [csr_matrix(numbers), *(_sparsely_encoded(X[:, column], symbols) for column, symbols in columns)]
+            return hstack(parts, format="csr", dtype=np.float64)
         return np.hstack([numbers, *(_encoded(X[:, column], symbols) for column, symbols in columns)])
 
     def _filled(self, X: Floats) -> Floats:
-        if self.medians_ is None or not np.isnan(X).any():
+        if self.medians_ is None or not np.isnan(X.data if issparse(X) else X).any():
             return X
         replacements = np.full(X.shape[1], MISSING_SYMBOL)
         replacements[self.numeric_] = self.medians_
         filled = X.copy()
-        _fill(filled, replacements)
+        if issparse(X):
+            gaps = np.isnan(filled.data)
+            filled.data[gaps] = replacements[filled.indices[gaps]]
+        else:
+            _fill(filled, replacements)
         return filled
 
     def complexity(self) -> float:
@@ -188,15 +210,30 @@ def _symbols(column: Floats) -> Floats:
 
 def _encoded(column: Floats, symbols: Floats) -> Floats:
     """A column of 0 and 1 for each symbol; symbols beyond the limit share the last."""
-    width = min(len(symbols), MOST_COLUMNS)
-    encoded = np.zeros((len(column), width))
-    if not width:
-        return encoded
+    encoded = np.zeros((len(column), min(len(symbols), MOST_COLUMNS)))
+    encoded[_places(column, symbols)] = 1.0
+    return encoded
+
+
+def _sparsely_encoded(column: Floats, symbols: Floats) -> csr_matrix:
+    """The same, without its zeros."""
+    rows, places = _places(column, symbols)
+    return csr_matrix((np.ones(len(rows)), (rows, places)), shape=(len(column), min(len(symbols), MOST_COLUMNS)))
+
+
+def _places(column: Floats, symbols: Floats) -> tuple[Codes, Codes]:
+    """The rows with a known symbol, and the column of each of these symbols."""
+    if not len(symbols):
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     order = np.argsort(symbols)
     places = order[np.minimum(np.searchsorted(symbols, column, sorter=order), len(symbols) - 1)]
     known = np.flatnonzero(symbols[places] == column)
-    encoded[known, np.minimum(places[known], width - 1)] = 1.0
-    return encoded
+    return known, np.minimum(places[known], MOST_COLUMNS - 1)
+
+
+def _column(X: Floats, place: int) -> Floats:
+    column: Floats = X[:, [place]].toarray().ravel() if issparse(X) else X[:, place]
+    return column
 
 
 def _median(column: Floats) -> float:

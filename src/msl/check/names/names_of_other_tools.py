@@ -64,11 +64,12 @@ _CALLS = {
     "combiner": {
         **dict.fromkeys(("voting", "VotingClassifier", "VotingRegressor", "average", "bagging", "top"), "vote"),
         **dict.fromkeys(("mean", "median", "majority", "soft", "hard", "committee", "blend", "averaging"), "vote"),
-        **dict.fromkeys(("greedy", "caruana", "ensemble_selection"), "best_first"),
+        **dict.fromkeys(("caruana", "ensemble_selection", "EnsembleSelection", "weighted"), "greedy"),
+        **dict.fromkeys("stacking StackingClassifier StackingRegressor blending super_learner".split(), "stack"),
     },
 }
-#: Ensembles of other tools that are models here, searched like any other, and not built from the evaluated ones.
-_STACKING = frozenset("stacking stack StackingClassifier StackingRegressor blending super_learner boosting".split())
+#: Stacks of other tools as steps of a chain: these are searched like any other model.
+_STACKING = frozenset("StackingClassifier StackingRegressor blending super_learner".split())
 #: Options of other tools, and the options here.
 _OPTIONS = {
     "cv": {
@@ -77,6 +78,14 @@ _OPTIONS = {
     },
     "holdout": dict.fromkeys(("test_size", "test", "size", "fraction", "frac", "ratio", "validation_size"), "share"),
     "bootstrap632": dict.fromkeys(("n", "b", "B", "n_iterations", "repeats", "n_resamples"), "samples"),
+    "stack": {
+        **dict.fromkeys(("final_estimator", "meta", "meta_learner", "final_learner", "level1"), "final"),
+        **dict.fromkeys(("top", "n", "size", "members"), "max"),
+    },
+    "greedy": {
+        **dict.fromkeys(("top", "n", "size", "members", "ensemble_nbest"), "max"),
+        **dict.fromkeys(("ensemble_size", "n_iterations", "iterations", "rounds"), "steps"),
+    },
     "random": dict.fromkeys(("n_iter", "n_trials", "trials", "n", "iterations", "max_evals", "n_calls"), "evaluations"),
     "grid": dict.fromkeys(("n", "points", "resolution", "num"), "steps"),
     "pso": {
@@ -248,11 +257,6 @@ def role_meant(name: str) -> str | None:
 
 def call_meant(role: str, name: str) -> str | None:
     """The help for a strategy, estimate or ensemble that other tools call by this name."""
-    if role == "combiner" and name in _STACKING:
-        return (
-            "`vote` combines the best models, `best_first` those that improve the ensemble most; a model that stacks "
-            "learners is `stacking` of the catalogue `compose`"
-        )
     meant = _CALLS[role].get(name)
     return None if meant is None else f"did you mean `{meant}`?"
 
@@ -311,7 +315,7 @@ def class_of_another_tool(module: Module, name: str) -> str | None:
     """The help for a class without a block: it is a statement here, it is misspelt, or it can be declared."""
     if name in _STACKING:
         block = _of_catalogue(module, "stacking", "compose", ", with `estimators: [a, b]`")
-        return f"{block}; for a vote of the best models of a search write `ensemble vote(top = 15)`"
+        return f"{block}; for a stack of the best models of a search write `ensemble stack`"
     if (statement := statement_meant(name)) is not None:
         return statement
     if (boosting := _OF_BOOSTING.get(name.casefold())) is not None:

@@ -28,7 +28,7 @@ from msl.space.nodes import (
     bounds,
     follows_table,
 )
-from msl.space.numbers import level_count
+from msl.space.numbers import evenly_spaced, level_count
 from msl.space.part_parameters import (
     MOST_SETTINGS,
     TooManySettings,
@@ -177,6 +177,9 @@ class PartDeclarations:
         )
         text = " ".join(source.slice(where.value.span).split())
         help = f"give it a step, as in `{param.name}: real 0..1 step 0.01`; `{text}` has infinitely many values"
+        if isinstance(param.node, RealRange) and param.node.log:
+            values = " | ".join(f"{float(f'{value:.2g}'):g}" for value in evenly_spaced(param.node, 5))
+            help = f"list values, as in `{param.name}: {values}`; `{text}` has infinitely many"
         self.report.error("MSL175", source, where.span, message, "", help)
 
     def _turns(self, where: ast.Argument, param: Param, declaration: Declaration) -> None:

@@ -123,7 +123,9 @@ def _as_json(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forec
         "run": None if run is None else {"id": run.id, "status": run.status, "goes_on": expected.is_continuation},
         "evaluations": expected.evaluations,
         "left": expected.left,
-        "seconds_each": stored.seconds,
+        "seconds_each": expected.each,
+        "probed": expected.is_probed,
+        "in_time": expected.in_time,
         "seconds": expected.seconds,
         "workers": workers,
     }
@@ -147,7 +149,7 @@ def _as_text(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forec
         ("stored", _stored(stored)),
         *([] if stored.earlier is None else [("", str(stored.earlier))]),
         ("run", _run(expected)),
-        ("time", _time(expected, stored, workers)),
+        ("time", _time(expected, workers)),
     ]
     lines, before = [], ""
     for name, text in rows:
@@ -205,15 +207,23 @@ def _run(expected: Forecast) -> str:
     return f"{run.id} is finished; nothing would be evaluated again"
 
 
-def _time(expected: Forecast, stored: StoredEvaluations, workers: int) -> str:
-    if expected.seconds is None:
-        return "unknown: " + (
-            "nothing of this table is stored" if stored.seconds is None else "the search has no bound"
-        )
-    if not expected.left:
+def _time(expected: Forecast, workers: int) -> str:
+    if expected.left == 0:
         return "next to none"
+    if expected.seconds is None:
+        why = (
+            "the search has no bound"
+            if expected.each is not None
+            else "nothing of this table is stored or can be tried"
+        )
+        return f"unknown: {why}"
     counted = "1 worker" if workers == 1 else f"{workers} workers"
-    return f"at most {_seconds(expected.seconds)} on {counted}, at {_seconds(stored.seconds or 0.0)} per model"
+    if expected.each is None:
+        return f"at most {_seconds(expected.seconds)} on {counted}"
+    how = " by a probe on few rows" if expected.is_probed else ""
+    enough = expected.in_time is not None and (expected.left is None or expected.in_time < expected.left)
+    many = f"; that is enough for about {expected.in_time:,} models" if enough else ""
+    return f"at most {_seconds(expected.seconds)} on {counted}, at {_seconds(expected.each)} per model{how}{many}"
 
 
 def _seconds(seconds: float) -> str:

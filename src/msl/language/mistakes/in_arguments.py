@@ -74,6 +74,9 @@ def loose_vector(statement: UnreadableStatement) -> Diagnostic | None:
             return statement.error("MSL001", "only a vector is `of` something", help, whole)
         if before.type == "RPAR":
             return statement.error("MSL001", "only a vector is `of` something", f"write `vector(…) of {domain}`")
+    if str(before) == "best" and (around := statement.near(-2)) is not None and around.type == "OF":
+        message = "`best` tries the values of a parameter, not those of the elements of a vector"
+        return statement.error("MSL285", message, "remove it", statement.span(-1, -1))
     opened = statement.near(-3)
     if token.type == "DOTDOT" and opened is not None and opened.type == "VECTOR":
         ends = statement.text(-1, 1)

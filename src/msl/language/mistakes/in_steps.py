@@ -249,6 +249,17 @@ def prior_without_numbers(statement: UnreadableStatement) -> Diagnostic | None:
     return statement.error("MSL158", message, f"write `{name}{numbers} of your own")
 
 
+def prior_of_alternatives(statement: UnreadableStatement) -> Diagnostic | None:
+    """`0.1 | 1 | 10 normal(1, 1)`: a prior belongs to a range."""
+    if statement.token.type not in {"NAME", "PRIOR"} or str(statement.token) not in ("normal", "lognormal"):
+        return None
+    if statement.before.type not in {"NUMBER", "NAME"} or (end := statement.closing(1)) is None:
+        return None
+    message = f"`{statement.token}` belongs to a range, and `{statement.before}` is one value"
+    help = f"to draw an alternative more often write `{statement.before} weight 3`"
+    return statement.error("MSL158", message, help, statement.span(-1, end))
+
+
 def weight_without_number(statement: UnreadableStatement) -> Diagnostic | None:
     """`svc weight | rf`, `svc weight(3)`, `svc weights 3`."""
     text = str(statement.token)

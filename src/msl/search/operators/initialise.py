@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
@@ -142,10 +143,14 @@ PATIENCE = 1_000
 
 
 class UnseenPoints:
-    """Remembers models, and passes on only the points of new ones."""
+    """Remembers models, and passes on only the points of new ones, none of which costs more than `most_cost`."""
 
-    def __init__(self, search_space: SearchSpace, known: Iterable[Observation] = ()) -> None:
-        self._search_space = search_space
+    def __init__(
+        self, search_space: SearchSpace, known: Iterable[Observation] = (), most_cost: float = math.inf
+    ) -> None:
+        self._search_space, self._most_cost = search_space, most_cost
+        #: The models that were left out for what they cost.
+        self.too_costly: set[Hashable] = set()
         self._seen: set[Hashable] = {search_space.decode(one.vector) for one in known}
         self._seen.discard(None)
 
@@ -156,9 +161,13 @@ class UnseenPoints:
     def of(self, points: Iterable[Vector]) -> Iterator[Vector]:
         for point in points:
             model = self._search_space.decode(point)
-            if model is not None and model not in self._seen:
-                self._seen.add(model)
-                yield point
+            if model is None or model in self._seen:
+                continue
+            if self._most_cost < math.inf and self._search_space.cost(point) > self._most_cost:
+                self.too_costly.add(model)
+                continue
+            self._seen.add(model)
+            yield point
 
     def forget(self, points: Iterable[Vector]) -> None:
         """Points that were passed on and then not evaluated."""

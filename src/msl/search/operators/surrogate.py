@@ -129,6 +129,8 @@ def expected_improvement(mean: Vector, spread: Vector, best: float) -> Vector:
 
 #: The most observations to learn from, how many candidates of each kind there are, and near how many of the best ones.
 _REMEMBERED, _CANDIDATES, _NEAR = 400, 256, 8
+#: Of how many candidates the costs are weighed, and how much: with 1 a search would never leave the cheapest learners.
+_WEIGHED, _COST_POWER = 128, 0.5
 #: With more dimensions a forest has too few points to learn which of them matter, and takes long.
 _MOST_DIMENSIONS = 300
 #: The standard deviation of a small change of a number, and how often a change is small.
@@ -151,7 +153,11 @@ def best_by_acquisition(
     forest = SurrogateForest.fit(columns_of(search_space, known), places, rng)
     points = np.concatenate([uniform_points(search_space, _CANDIDATES, rng), _near(setting, known[:_NEAR])])
     gains = expected_improvement(*forest.predict(columns_of(search_space, points)), best=0.0)
-    return list(islice(unseen.of(points[np.argsort(-gains, kind="stable")]), size))
+    order = np.argsort(-gains, kind="stable")[:_WEIGHED]
+    costs = np.array([search_space.cost(point) for point in points[order]])
+    if (costs > 0.0).all():
+        order = order[np.argsort(-gains[order] / costs**_COST_POWER, kind="stable")]
+    return list(islice(unseen.of(points[order]), size))
 
 
 def _places(ranked: Sequence[Observation]) -> Vector:

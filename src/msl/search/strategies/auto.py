@@ -51,7 +51,7 @@ def auto(setting: Setting) -> Strategy:
         yield from cmdpso(replace(setting, options=_swarm_options(total)))
         return
     known = list({one.vector.tobytes(): one for one in setting.known if one.is_exact}.values())
-    unseen = UnseenPoints(setting.search_space, setting.known)
+    unseen = UnseenPoints(setting.search_space, setting.known, setting.search_space.most_cost)
     width = WIDTH if less is None else WIDTH * _TRIED_FOR_ONE
     random = RandomArm(setting, unseen, width)
     best = Incumbent(1)
@@ -256,6 +256,9 @@ class SwarmArm:
         v = self._rule.velocity(_INERTIA, self._v, self._x, self._bests.positions, leaders)
         x, v = self._rule.moved(self._x, v)
         x, self._v = scattered(self._search_space, self._x, x, v, self._rule.rng)
+        if self._search_space.most_cost < np.inf:
+            is_costly = [self._search_space.cost(point) > self._search_space.most_cost for point in x]
+            x[is_costly] = self._x[is_costly]
         return [Query(point) for point in x]
 
     def learn(self, observations: list[Observation]) -> None:

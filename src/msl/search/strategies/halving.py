@@ -35,7 +35,7 @@ def halving(setting: Setting) -> Strategy:
     total = left = int(options["evaluations"])
     factor = int(options["factor"])
     less: Literal["rows", "fidelity"] = "rows" if options.get("resource", "rows") == "rows" else "fidelity"
-    unseen = UnseenPoints(search_space)
+    unseen = UnseenPoints(search_space, most_cost=search_space.most_cost)
     best = Incumbent(setting.objectives)
     whole: list[Observation] = []
     got_to: dict[float, list[Observation]] = {}

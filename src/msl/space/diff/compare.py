@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from msl.space.canonical.content_hash import Entries, Key
 from msl.space.canonical.normal_conditions import Vocabulary
-from msl.space.canonical.normal_form import Nodes, naming_of, normal_form, variable_names
+from msl.space.canonical.normal_form import Nodes, naming_of, normal_form
 from msl.space.condition_text import condition_to_text
 from msl.space.diff import simplify as shape
 from msl.space.diff.pieces import (
@@ -25,6 +25,8 @@ from msl.space.diff.pieces import (
     is_scalar_domain,
     match_by,
     requirement_changes,
+    shared_parts,
+    variables_of,
 )
 from msl.space.enumerate.disjoint_sets import WorkLimit
 from msl.space.enumerate.equivalence import Relation, Verdict, relate
@@ -46,6 +48,7 @@ from msl.space.nodes import (
     Symbol,
     Union,
     Vector,
+    rebuilt,
 )
 from msl.space.spec import Space
 from msl.space.to_text import amount_to_text, is_single, name_to_text, node_to_text, term_to_text, value_to_text
@@ -74,7 +77,7 @@ def diff_spaces(old: Space, new: Space, verdict: Verdict | None = None) -> tuple
     verdict = compare_spaces(old, new) if verdict is None else verdict
     walk = _Walk(old, new, proves=verdict.relation is not Relation.UNDECIDED)
     place = shape.place(old.root)
-    walk.compare(old.root, new.root, (place,) if place is not None and place == shape.place(new.root) else ())
+    walk.compare(*walk.parts(), (place,) if place is not None and place == shape.place(new.root) else ())
     if verdict.relation is Relation.SAME:
         # What the words differ in is no change.
         kept = [change for change in walk.changes if not change.counts]
@@ -100,11 +103,14 @@ class _Walk:
     """
 
     def __init__(self, old: Space, new: Space, proves: bool) -> None:
+        self._spaces, self._shared = (old, new), shared_parts(old, new)
         self._facts = old.facts if old.facts == new.facts else None
         self._limit = WorkLimit(_MOST_WORK if proves else _LEAST_WORK)
         self.changes: list[Change] = []
         entries = Entries()
-        before, after = (naming_of({}, variable_names(s.root)) for s in (old, new))
+        shared = zip(*self._shared.values(), strict=True) if self._shared else ((), ())
+        variables = (variables_of(s, uses, self._shared) for s, uses in zip((old, new), shared, strict=True))
+        before, after = (naming_of({}, names) for names in variables)
         named = ((old, before), (new, after))
         self._old, self._new = (Nodes(entries, naming, Vocabulary(facts=s.facts)) for s, naming in named)
         self._old_full, self._new_full = (
@@ -113,6 +119,20 @@ class _Walk:
         self._met: dict[tuple[int, int], tuple[Node, Node]] = {}  # keeps the nodes, so their ids stay their own
         self._verdicts: dict[tuple[int, int], tuple[Node, Node, Verdict]] = {}
         self._told = 0
+
+    def parts(self) -> tuple[Node, Node]:
+        """Tells how the parameters of parts changed, once for all uses; both spaces without them, for the rest."""
+        for name, (old, new) in self._shared.items():
+            self._params(old.params, new.params, (name,))
+        told = {use.mark for uses in self._shared.values() for use in uses}
+
+        def without(node: Node) -> Node:
+            return replace(node, params=()) if isinstance(node, Marked) and node.mark in told else node
+
+        old_space, new_space = self._spaces
+        if not told:
+            return old_space.root, new_space.root
+        return rebuilt(old_space.root, without), rebuilt(new_space.root, without)
 
     def compare(self, old: Node, new: Node, path: Path, *, is_value: bool = False) -> None:
         """Tells everything that differs between two nodes; something, if they differ at all."""

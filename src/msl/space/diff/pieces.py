@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
@@ -15,7 +15,9 @@ from msl.space.condition_text import requirement_to_text
 from msl.space.enumerate.equivalence import Relation
 from msl.space.formulas import Amount, Formula, at_most
 from msl.space.nodes import Bool, Const, IntRange, Marked, Node, RealRange, bottom_up
+from msl.space.part_parameters import variable
 from msl.space.spec import Space
+from msl.space.to_text import part_name
 
 
 class Kind(StrEnum):
@@ -216,6 +218,39 @@ def _values(option: Node) -> list[Scalar] | None:
     return None
 
 
+# --- parts with parameters ---
+
+
+def shared_parts(old: Space, new: Space) -> dict[str, tuple[Marked, Marked]]:
+    """The parts with parameters that both spaces have, each by its name; those whose uses differ are left out."""
+    ours, theirs = _uses_of_parts(old), _uses_of_parts(new)
+    return {name: (ours[name], theirs[name]) for name in ours if name in theirs}
+
+
+def _uses_of_parts(space: Space) -> dict[str, Marked]:
+    found: dict[str, list[Marked]] = {}
+    for node in bottom_up(space.root):
+        if isinstance(node, Marked) and node.params:
+            found.setdefault(part_name(node.mark), []).append(node)
+    return {
+        name: uses[0]
+        for name, uses in found.items()
+        if all(use.mark == uses[0].mark and use.params == uses[0].params for use in uses)
+    }
+
+
+def variables_of(space: Space, shared: Iterable[Marked], names: Iterable[str]) -> dict[str, str]:
+    """Names for the parameters of parts: plain ones for parts that both spaces have, so that what is computed from a
+    parameter is the same where only its domain is another.
+    """
+    plain = {
+        variable(node.mark, param.name): f"{name}.{param.name}"
+        for node, name in zip(shared, names, strict=True)
+        for param in node.params
+    }
+    return variable_names(space.root) | plain
+
+
 # --- requirements, compared by what they forbid ---
 
 
@@ -230,8 +265,11 @@ def requirement_changes(old: Space, new: Space) -> Iterator[Change]:
     same = _same_parts(old, new)
     now = names | same | {key: same[key[0]] for key in dataset.blocks if key[0] in same}
     entries = Entries()
-    forbidden_before = _forbidden(old, Conditions(entries, naming_of(names, variable_names(old.root)), dataset))
-    forbidden_after = _forbidden(new, Conditions(entries, naming_of(now, variable_names(new.root)), dataset))
+    shared = shared_parts(old, new)
+    variables = variables_of(old, (one for one, _ in shared.values()), shared)
+    new_variables = variables_of(new, (other for _, other in shared.values()), shared)
+    forbidden_before = _forbidden(old, Conditions(entries, naming_of(names, variables), dataset))
+    forbidden_after = _forbidden(new, Conditions(entries, naming_of(now, new_variables), dataset))
     all_before, all_after = frozenset().union(*forbidden_before), frozenset().union(*forbidden_after)
     for requirement, keys in zip(old.requirements, forbidden_before, strict=True):
         if not keys <= all_after:
@@ -246,11 +284,21 @@ def _forbidden(space: Space, conditions: Conditions) -> list[frozenset[Key]]:
 
 
 def _same_parts(old: Space, new: Space) -> dict[Speaker, str]:
-    """The old names of parts that have another one now and the same content."""
+    """The old marks of parts that have another one now: the same name in another file, or the same content."""
     entries = Entries()
     ours, theirs = _parts(old, entries), _parts(new, entries)
-    gone = {key: mark for mark, key in ours.items() if mark not in theirs}
-    return {mark: gone[key] for mark, key in theirs.items() if mark not in ours and key in gone}
+    gone, come = ([mark for mark in one if mark not in other] for one, other in ((ours, theirs), (theirs, ours)))
+    by_name, now = ({name: marks for name, marks in _by_name(side).items() if len(marks) == 1} for side in (gone, come))
+    same: dict[Speaker, str] = {marks[0]: by_name[name][0] for name, marks in now.items() if name in by_name}
+    by_content = {ours[mark]: mark for mark in gone if mark not in same.values()}
+    return {mark: by_content[theirs[mark]] for mark in come if theirs[mark] in by_content} | same
+
+
+def _by_name(marks: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for mark in marks:
+        found.setdefault(part_name(mark), []).append(mark)
+    return found
 
 
 def _parts(space: Space, entries: Entries) -> dict[str, Key]:

@@ -1,0 +1,209 @@
+"""How long fits take: the growth of each learner with rows, columns and its parameters, declared by class.
+
+The seconds are those of one core of a usual machine. What a search proposes depends on these declarations alone and
+never on a clock, so that a run is the same on every machine; a forecast of time multiplies them by what a probe on a
+few rows has measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import log2, sqrt
+
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
+
+#: What every fit takes: its preparation, and what judges it.
+_LEAST = 2e-3
+#: How much longer each row takes that is predicted than one that is fitted, where nothing else is declared.
+_PREDICTED = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The rows that a learner is fitted on and those that it predicts, the columns, and the columns after symbols have
+    become columns of 0 and 1; the classes, 1 for numbers and for two classes, which take one model."""
+
+    rows: int
+    predicted: int
+    columns: int
+    wide: int
+    classes: int = 1
+
+    @property
+    def cells(self) -> float:
+        return float(self.rows * self.columns)
+
+    @property
+    def wide_cells(self) -> float:
+        return float(self.rows * self.wide)
+
+
+class _Given:
+    """The parameters of a block, with what stands in for those that it has not or that are no numbers."""
+
+    def __init__(self, params: tuple[tuple[str, Value], ...]) -> None:
+        self._params = dict(params)
+
+    def number(self, name: str, default: float) -> float:
+        value = self._params.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return default
+        return float(value)
+
+    def share(self, name: str, columns: int, default: str | float) -> float:
+        """How many columns a share, a number or a word of scikit-learn stands for."""
+        value = self._params.get(name, default)
+        value = default if isinstance(value, SymbolValue) or value is None else value
+        if value == "sqrt":
+            return sqrt(columns)
+        if value == "log2":
+            return log2(max(2, columns))
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(min(value, columns)) if isinstance(value, int) else value * columns
+        return float(columns)
+
+
+def _binned(
+    rounds: str, leaves: str, least: str, share: str, of_leaf: float, of_cell: float
+) -> Callable[[_Given, Size], float]:
+    """Boosting on binned columns: per round something for each leaf, and a pass over the rows for each level."""
+
+    def seconds(given: _Given, size: Size) -> float:
+        count = min(given.number(leaves, 31.0), 1.0 + size.rows / (1.5 * given.number(least, 20.0)))
+        of_rows = of_cell * size.cells * log2(max(2.0, count)) * (0.3 + 0.7 * given.share(share, 1, 1.0))
+        return size.classes * given.number(rounds, 100.0) * (of_leaf * count + of_rows)
+
+    return seconds
+
+
+def _levelled(rounds: str, depth: str, of_round: float, of_cell: float) -> Callable[[_Given, Size], float]:
+    """Boosting of trees that grow level by level."""
+
+    def seconds(given: _Given, size: Size) -> float:
+        levels = given.number(depth, 6.0)
+        return size.classes * given.number(rounds, 100.0) * (of_round + of_cell * size.cells * levels)
+
+    return seconds
+
+
+def _trees(number: str, default: str | float, of_step: float) -> Callable[[_Given, Size], float]:
+    """Forests, whose trees sort the rows again at each level."""
+
+    def seconds(given: _Given, size: Size) -> float:
+        tried = given.share("max_features", size.wide, default)
+        depth = log2(max(2.0, size.rows / given.number("min_samples_leaf", 1.0)))
+        one = 1e-3 + of_step * size.rows * depth * max(1.0, tried)
+        return given.number(number, 100.0) * (one + 4e-8 * size.predicted * depth)
+
+    return seconds
+
+
+def _kernel(given: _Given, size: Size) -> float:
+    """Kernel machines: a row for each pair, more of them where errors cost more."""
+    pairs = float(size.rows) * (size.rows + size.predicted)
+    slower = float(max(1.0, given.number("C", 1.0)) ** 0.15)
+    return (1e-8 + 3e-10 * size.wide) * pairs * slower * size.classes
+
+
+def _distances(given: _Given, size: Size) -> float:
+    return 8e-10 * size.wide * size.rows * size.predicted
+
+
+def _by_cells(of_cell: float) -> Callable[[_Given, Size], float]:
+    return lambda given, size: of_cell * size.wide_cells * size.classes
+
+
+def _by_squares(of_cell: float) -> Callable[[_Given, Size], float]:
+    """What solves for the coefficients of all columns at once."""
+    return lambda given, size: of_cell * size.wide_cells * min(size.wide, size.rows)
+
+
+def _neural(given: _Given, size: Size) -> float:
+    return 1e-7 * size.rows * (size.wide + 10.0) * 100.0
+
+
+#: By package and class, without the ending for the task.
+_GROWTH: Mapping[str, Mapping[str, Callable[[_Given, Size], float]]] = {
+    "msl": {
+        "CatBoost": _levelled("n_estimators", "depth", 2e-3, 3e-9),
+        "HistBoosting": _binned("max_iter", "max_leaf_nodes", "min_samples_leaf", "max_features", 4.5e-5, 1e-9),
+        "LightGBM": _binned("n_estimators", "num_leaves", "min_child_samples", "colsample_bytree", 1.1e-5, 1.1e-9),
+        "XGBoost": _levelled("n_estimators", "max_depth", 5e-4, 2e-9),
+        "Forest": _trees("units", "sqrt", 5e-8),
+        "KNN": _distances,
+        "Similarity": _distances,
+        "SVC": _kernel,
+        "SVR": _kernel,
+        "Neural": _neural,
+    },
+    "sklearn": {
+        "ExtraTrees": _trees("n_estimators", "sqrt", 1e-8),
+        "RandomForest": _trees("n_estimators", "sqrt", 5e-8),
+        "GradientBoosting": _levelled("n_estimators", "max_depth", 1e-3, 3e-8),
+        "HistGradientBoosting": _binned("max_iter", "max_leaf_nodes", "min_samples_leaf", "max_features", 4.5e-5, 1e-9),
+        "KNeighbors": _distances,
+        "LogisticRegression": _by_cells(1.2e-7),
+        "LinearRegression": _by_squares(2e-10),
+        "Ridge": _by_squares(1e-10),
+        "LinearDiscriminantAnalysis": _by_squares(5e-10),
+        "QuadraticDiscriminantAnalysis": _by_squares(5e-10),
+        "GaussianNB": _by_cells(2e-8),
+        "SVC": _kernel,
+        "SVR": _kernel,
+        "NuSVC": _kernel,
+        "NuSVR": _kernel,
+        "KernelRidge": lambda given, size: 3e-10 * float(size.rows) ** 3 / 10 + 1e-9 * size.rows**2 * size.wide,
+        "MLP": _neural,
+        "Dummy": _by_cells(0.0),
+    },
+}
+#: Learners that take symbols as they are; the others get columns of 0 and 1, unless a step encodes them.
+_TAKES_SYMBOLS = ("CatBoost", "HistBoosting", "LightGBM", "XGBoost", "HistGradientBoosting")
+_ENDINGS = ("Classifier", "Regressor", "*")
+#: What learners that are not listed take for each cell.
+_UNKNOWN = _by_cells(1e-6)
+
+
+def declared_seconds(model: Model, size: Size) -> float:
+    """The seconds that one fit of a model and its predictions take, as declared for its learners."""
+    is_encoded = any(isinstance(step, Branches) for step in model.steps)
+    seconds = sum(_of_block(block, size, is_encoded) for block in _learners(model.steps))
+    return _LEAST + seconds
+
+
+def _learners(steps: tuple[Step, ...]) -> Iterator[BlockValue]:
+    for step in steps:
+        if isinstance(step, Branches):
+            for branch in step.branches:
+                yield from _learners(branch)
+        elif step.block.role == "learner" or any(_inner(value) for _, value in step.params):
+            yield step
+
+
+def _inner(value: Value) -> list[BlockValue]:
+    """The learners in the value of a parameter."""
+    if isinstance(value, BlockValue):
+        return [value] if value.block.role == "learner" else []
+    if isinstance(value, PipelineValue):
+        return list(_learners(value.steps))
+    return [each for item in value for each in _inner(item)] if isinstance(value, tuple) else []
+
+
+def _of_block(block: BlockValue, size: Size, is_encoded: bool) -> float:
+    name = _name_of(block.block.target)
+    given = _Given(block.params)
+    inner = [each for _, value in block.params for each in _inner(value)]
+    if inner:  # an ensemble of others, or something around one
+        return given.number("n_estimators", 1.0) * sum(_of_block(each, size, is_encoded) for each in inner)
+    if is_encoded or name in _TAKES_SYMBOLS:
+        size = Size(size.rows, size.predicted, size.columns, size.columns, size.classes)
+    package = block.block.target.partition(".")[0]
+    growth = _GROWTH.get(package, {}).get(name, _UNKNOWN)
+    own = growth(given, size)
+    return own if growth is not _UNKNOWN else own * (1.0 + _PREDICTED * size.predicted / max(1, size.rows))
+
+
+def _name_of(target: str) -> str:
+    name = target.rpartition(":")[2]
+    return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)
