@@ -267,6 +267,25 @@ def test_no_mistake_among_few_rows_leaves_a_width(tmp_path: Path) -> None:
     assert 0.03 < high < 0.15
 
 
+@pytest.mark.parametrize(("rare", "is_told"), [(1, False), (3, True)])
+def test_a_class_that_is_not_among_the_rows_left_out_is_not_forgotten(tmp_path: Path, rare: int, is_told: bool) -> None:
+    """The mean over the classes that are there would be better than the search itself where the rare one is missed."""
+    rng = np.random.default_rng(2)
+    kinds = ["rare"] * rare + ["x", "y"] * 20
+    lines = [f"{rng.normal() + 3 * (kind == 'x')},{rng.normal()},{kind}" for kind in kinds]
+    (tmp_path / "rare.csv").write_text("\n".join(["a,b,class", *lines]) + "\n")
+    goal = "use sklearn\nchain m = k_neighbors(n_neighbors: 3..9, rest = default)\n"
+    case = searched(tmp_path, goal + "minimize ber by cv(folds = 3)\n" + RANDOM, tmp_path / "rare.csv")
+    found = corrected(tmp_path, case)
+    assert case.verdict.best is not None
+    if not is_told:
+        assert found.best is None
+        assert "all classes" in found.why
+    else:
+        assert found.best is not None
+        assert found.best.objectives["ber"] >= case.verdict.best.losses[0] - 0.02
+
+
 def test_losses_of_some_models_are_theirs_in_any_order(tmp_path: Path) -> None:
     case = searched(tmp_path, MANY + "minimize logloss by cv(folds = 3)\n" + RANDOM, write_classes(tmp_path))
     with Store.open(tmp_path / ".msl", read_only=True) as store:

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
-from msl.evaluate.drawn_metrics import pools_of_models
+from msl.evaluate.drawn_metrics import is_logloss, pools_of_models
 from msl.evaluate.drawn_units import Ranking, Tally, interval_of_loss
 from msl.evaluate.outcome import MetricFailed
 from msl.evaluate.resampling import can_halve
@@ -70,6 +70,8 @@ _RETURNED = 0.5
 #: Draws after which models that are never near the best are left out where metrics take long, and how many standard
 #: deviations away that is.
 _FIRST_DRAWS, _FAR = 50, 6.0
+#: The fewest draws that have to tell a loss.
+_FEWEST_TOLD = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,9 @@ def correct_estimate(
 _WITHOUT_OUTPUTS = (
     "the store has no outputs of these models: they were evaluated by an older version, or with `budget(outputs = 0MB)`"
 )
+_TOO_FEW_ROWS = (
+    "too few rows: the objectives cannot be computed on those left out of a draw, or these hardly ever have all classes"
+)
 _WITHOUT_WINNER = (
     "the store has no outputs of the winner: it was evaluated by an older version, or the limit `budget(outputs = …)` "
     "is too low"
@@ -207,7 +212,7 @@ class _Correcting:
         draws, tallies, chosen = self._draw(targets, ranking)
         estimates = [self._estimate(dict(enumerate(own)), target) for own, target in zip(tallies, targets, strict=True)]
         if estimates[0] is None:
-            return Correction(unkept=unkept, why="too few rows: the objectives cannot be computed on those left out")
+            return Correction(unkept=unkept, why=_TOO_FEW_ROWS)
         replay = self._ensemble
         return Correction(
             best=estimates[0],
@@ -281,12 +286,15 @@ class _Correcting:
             if prunes and not done:
                 contenders = _near_the_best(inside[0])
             absent = (times == 0.0).astype(np.float32)
+            lacking = self._lack_a_class(absent)
             for target, own in zip(targets, tallies, strict=True):
                 picked = self._among.pick(inside, finals, target)
                 chosen.update(picked.tolist())
-                self._add(own, picked, units, absent, pulls)
+                self._add(own, picked, units, absent, lacking, pulls)
             if len(self._among.first) == 1 and not self._among.top:
-                ranking.add(inside[0], absent, self._among.first[0])
+                told = ~lacking | (not self._is_about_classes(0))
+                if told.any():
+                    ranking.add(inside[0][:, told], absent[told], self._among.first[0])
             done += count
         return draws, tallies, len(chosen)
 
@@ -296,9 +304,10 @@ class _Correcting:
         picked: NDArray[np.intp],
         units: NDArray[np.float32],
         absent: NDArray[np.float32],
+        lacking: NDArray[np.bool_],
         pulls: dict[tuple[int, int], Floats],
     ) -> None:
-        """Judges what was chosen on the rows left out."""
+        """Judges what was chosen on the rows left out, in those draws that tell it."""
         for number, tally in enumerate(tallies):
             left_out = np.full(len(picked), np.nan)
             for place in np.unique(picked):
@@ -308,12 +317,28 @@ class _Correcting:
                 if (number, int(place)) not in pulls:
                     pulls[number, int(place)] = losses.influence(index)
                 tally.pull += pulls[number, int(place)] * absent[where].sum(axis=0)
+            if self._is_about_classes(number):
+                left_out[lacking] = np.nan
             whole = self._among.whole[number][picked]
             tally.left_out += left_out.tolist()
             tally.whole += whole.tolist()
             tally.with_choice += whole @ units
             tally.times += units.sum(axis=0)
             tally.absent += absent.sum(axis=0)
+
+    def _lack_a_class(self, absent: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Which draws leave out no row of some class."""
+        dataset = self._plan.job.dataset
+        y = dataset.y[self._among.rows]
+        of_class = [absent[:, y == kind].any(axis=1) for kind in np.unique(y)] if dataset.n_classes else []
+        return ~np.all(of_class, axis=0) if of_class else np.zeros(len(absent), dtype=np.bool_)
+
+    def _is_about_classes(self, number: int) -> bool:
+        """Whether an objective would be another one without some class, as a mean over classes is."""
+        metrics = metrics_of(self._plan.objectives[number].loss)
+        return bool(self._plan.job.dataset.n_classes) and any(
+            not one.of_model and one.additive_over_rows != "mean" and not is_logloss(one) for one in metrics
+        )
 
     # --- from draws to an estimate ---
 
@@ -326,7 +351,7 @@ class _Correcting:
             name, objective = self._plan.objective_names()[place], self._plan.objectives[place]
             left_out = np.array(tally.left_out)
             known = np.isfinite(left_out)
-            if not known.any():
+            if known.sum() < min(_FEWEST_TOLD, len(known)):
                 return None
             value = float(left_out[known].mean())
             sign = 1.0 if objective.minimize else -1.0

@@ -241,6 +241,8 @@ def compare_with_baselines(
             None if own is None or winner.model not in held else _spread_of_difference(plan, held[winner.model], own)
         )
         row["ahead"] = ahead
+        if spread is not None and spread[0] == 0.0:
+            spread = None  # the same difference in every part says nothing about how much it varies
         row["p"] = None if spread is None else students_p(ahead, *spread)
         rows.append(row)
     return rows
