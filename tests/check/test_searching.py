@@ -256,3 +256,19 @@ def test_the_place_of_a_block_that_is_named_with_its_catalogue() -> None:
     keep = "sbm.keep(features: vector(n_features) of bool)"
     text = f"use sklearn, sbm part p = sklearn.pca chain c = p >> {keep} >> sklearn.logistic"
     assert underlined(only_error(text)) == keep
+
+
+@pytest.mark.parametrize(
+    ("goal", "resource", "told"),
+    [
+        ("minimize ber, features", "rows", ["MSL292"]),
+        ("minimize ber, features", "none", []),
+        ("minimize ber", "rows", []),
+        ("minimize ber", "fidelity", ["MSL292"]),
+        ("minimize ber", "auto", []),
+    ],
+)
+def test_auto_says_where_a_resource_has_no_effect(goal: str, resource: str, told: list[str]) -> None:
+    """With several objectives it is another search; logistic regression declares no resource."""
+    text = f"use sklearn\nchain m = logistic(rest = default, C: 0.1..1) | random_forest(rest = default)\n{goal}\n"
+    assert codes(f"{text}search auto(resource = {resource})") == told

@@ -18,6 +18,7 @@ from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.encode.sample import enumerate_models, sample
 from msl.space.canonical.digest import space_digest
+from msl.space.defaults import closed
 from msl.space.diff.compare import compare_spaces, diff_spaces
 from msl.space.enumerate.count import Models, _way_count, count
 from msl.space.enumerate.equivalence import Relation, relate
@@ -247,3 +248,9 @@ def test_two_parts_of_which_a_requirement_names_one_are_not_mixed_up() -> None:
         return spec.space
 
     assert space_digest(space("a")) != space_digest(space("b"))
+
+
+def test_a_block_without_a_value_at_the_defaults_is_left_as_it_is() -> None:
+    """A computed value outside its domain is a choice between nothing: closing it is no failure."""
+    without = BlockUse(A, (Param("u", Choice(())),))
+    assert closed(without) == without

@@ -227,7 +227,20 @@ def _readings(name: str, value: Value, domains: Domains) -> list[Value]:
         return list(product(*(_readings(_ELEMENT, item, domains) for item in value)))
     if not _is_number(value):
         return [value]
-    return [value, *(word for (parameter, word) in domains if parameter == name)]
+    words = (word for (parameter, word), domain in domains.items() if parameter == name and _may_be(domain, value))
+    return [value, *words]
+
+
+def _may_be(domain: Node, value: Value) -> bool:
+    """Whether a number may be one of a domain: by its kind and between the ends. Without a table these may be open."""
+    match domain:
+        case IntRange(low=int(low), high=int(high)):
+            return isinstance(value, int) and low <= value <= high
+        case RealRange(low=int() | float() as low, high=int() | float() as high):
+            return isinstance(value, float) and low <= value <= high
+        case Choice(options=options):
+            return any(isinstance(o, Const) and type(o.value) is type(value) and o.value == value for o in options)
+    return True
 
 
 def _words(steps: tuple[Step, ...], domains: Domains) -> Iterator[tuple[str, str]]:

@@ -84,7 +84,7 @@ def closed(node: Node) -> Node:
         case Bool():
             return Const(False)
         case Choice(options=options):
-            return closed(options[0])
+            return closed(options[0]) if options else node  # no value: computed, and outside its domain
         case Subset():
             return Empty()
         case Permute(members=members):
