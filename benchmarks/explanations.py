@@ -103,10 +103,10 @@ EXPLANATIONS: dict[str, str] = {
         "twenty-five it is at all. Claims are the paper's sentences, and hold if they do so at every level of noise "
         "that was run, as its figures have it. Two objectives have lower errors than each alone at two levels of "
         "noise; at the highest, holdout alone and GCV alone have lower ones. Shuffling and growing together lower the "
-        "error of two objectives at two of the three levels, and the units at one. With "
-        "five repeats at three levels no such difference is significant. The seconds of two objectives are of a time "
-        "when each evaluation fitted its network twice, once for the holdout and once for GCV; both now come from one "
-        "fit."
+        "error of two objectives at two of the three levels, and the units at one. With five repeats at three levels "
+        "no such difference is significant. Shuffling alone loses more runs than it wins and has larger networks, but "
+        "a lower mean at two levels. 35 regions have not been run. The seconds of two objectives are of a time when "
+        "each evaluation fitted its network twice, once for the holdout and once for GCV; both now come from one fit."
     ),
     "peers": (
         "All tables are small. With 40 evaluations the single models that msl, random search, TPE and SMAC end with "

@@ -192,8 +192,10 @@ def _by_hand_table(records: Sequence[Record]) -> Table:
         f"would have found it. `{PROGRAM}` against `{PROGRAM + OTHER}` on the {len(pairs)} splits that both have: "
         f"{both}."
     )
-    columns = ("data", "method", "splits", "paper", "test", "s.e.", "its estimate")
-    columns += ("by hand", "its test", "its s.e.", "its verdict")
+    columns = (
+        *("data", "method", "splits", "paper", "test", "s.e.", "its estimate"),
+        *("by hand", "its test", "its s.e.", "its verdict"),
+    )
     return Table("Above the paper: the model found, and one chosen by hand", columns, _by_hand_rows(records), (note,))
 
 
