@@ -92,7 +92,7 @@ def said(fitted: Any, rows: Any) -> np.ndarray:
         LightGBMClassifier(n_estimators=30, random_state=0),
         LightGBMRegressor(n_estimators=30, random_state=0, early_stopping=5),
     ],
-    ids=lambda each: str(each).replace(" ", ""),
+    ids=lambda each: type(each).__name__,
 )
 def test_what_takes_sparse_rows_does_the_same_with_them(estimator: Any) -> None:
     X, target = numbers_and_flags()
@@ -122,7 +122,7 @@ def test_what_takes_sparse_rows_does_the_same_with_them(estimator: Any) -> None:
         DecisionTreeRegressor(),
         RandomForestClassifier(class_weight="balanced"),
     ],
-    ids=str,
+    ids=lambda each: type(each).__name__,
 )
 def test_what_would_do_otherwise_gets_full_rows(estimator: Any) -> None:
     thin = sparse.csr_matrix(np.eye(3))
