@@ -317,8 +317,8 @@ def test_weights_are_routed_by_cross_validation() -> None:
 
 
 def test_learners_that_weights_do_not_reach_are_named() -> None:
-    spec = f"use sklearn, clop chain m = gaussian_nb | k_neighbors | zarbi {ONE}"
-    with pytest.warns(UserWarning, match="`k_neighbors` and `zarbi` take no weights of rows"):
+    spec = f"use sklearn chain m = gaussian_nb | k_neighbors | nearest_centroid {ONE}"
+    with pytest.warns(UserWarning, match="`k_neighbors` and `nearest_centroid` take no weights of rows"):
         ModelSearch(spec).fit(X, Y, sample_weight=np.ones(150))
 
 

@@ -135,6 +135,7 @@ def test_what_real_strategies_tell_is_shown(strategy: str, msl: Msl, tmp_path: P
     assert SEARCHES[strategy] in [heading.words for heading in search.all("h3")]
     assert os.fspath(table) in section(root, "reproduce").words
     names = [one.attributes["id"] for one in root.all("section")]
+    names = [name for name in names if name != "top"]  # the best models, where their places say something
     assert names == ["winner", "search", "comparison", "preferred", "mistakes", "timings", "spec", "reproduce"]
 
 

@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -46,6 +46,7 @@ SPECS = {
 }
 #: What a run costs, what it found in the store and what it is called is not what it comes to.
 _COSTS = "run seconds top_seconds reused failures fits fits_saved folds_skipped kept outside_space new".split()
+_LOOKS = ("ledger", "test_table", "interval_of_runs")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def content(store: Path, which: Callable[[Run], bool] = lambda run: True) -> dic
         asked = opened.evaluations.read(asked.key for asked in asks if asked.key is not None)
         return {
             "status": run.status,
-            "result": {name: value for name, value in run.result.items() if name not in _COSTS},
+            "result": _without_others(run.result),
             "evaluations": {
                 key: repr((one.text, one.losses, one.metrics, one.complexity, one.bound, one.cutoff, one.failure))
                 for key, one in asked.items()
@@ -130,6 +131,14 @@ def content(store: Path, which: Callable[[Run], bool] = lambda run: True) -> dic
             "model": opened.files.model(run.id, ".msl").read_text(encoding="utf-8"),
             "files": sorted(file.name.partition(".")[2] for file in opened.files.of_run(run.id)),
         }
+
+
+def _without_others(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Without costs, and without what other runs in the store change by their looks at the same rows."""
+    kept = {name: value for name, value in result.items() if name not in (*_COSTS, *_LOOKS)}
+    return {name: _without_others(value) if name == "corrected" else value for name, value in kept.items()} | (
+        {"front": [_without_others(one) for one in kept["front"]]} if "front" in kept else {}
+    )
 
 
 def is_finished(store: Path) -> bool:

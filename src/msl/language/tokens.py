@@ -236,7 +236,7 @@ class _Places:
         """Whether a comparing sign stands between alternatives; in a part or a chain, only `<`."""
         if after is None or after.type in ("COLON", "EQUALS"):
             return False
-        if self._statement == "DATA" and len(self._open) > 2:  # `data(ordered = [size(small < large)])`
+        if self._statement == "DATA" and "LSQB" in self._opened_by:  # `data(ordered = [size(small < large)])`
             return sign not in ("==", "!=")
         return self._open[-1] and (sign == "<" if len(self._open) == 1 else sign not in ("==", "!="))
 

@@ -120,7 +120,7 @@ def play(
 
 
 #: A spec that any strategy can search; some take one objective, some several.
-_SPEC = "msl 1\nuse sbm\nchain model = knn\nminimize {objectives}\nsearch {call}\n"
+_SPEC = "msl 1\nuse sbm\nchain model = knn\nminimize {objectives}\nsearch {call}\nbudget(time = 1h)\n"
 _OBJECTIVES = ("error by cv(folds = 2)", "error by cv(folds = 2), features")
 
 

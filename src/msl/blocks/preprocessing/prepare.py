@@ -120,6 +120,7 @@ class Prepare(BlockTransformer):
 
     takes_missing = True
     takes_sparse = True
+    sparse = False  # models that were saved before this was a parameter have none of their own
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "symbolic_columns": ["array-like", None],
         "encode": ["boolean"],

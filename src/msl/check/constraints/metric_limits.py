@@ -86,7 +86,7 @@ class LimitReader:
         """Those of a statement, several if they are joined by `and`; errors are reported."""
         if statement.when is not None:
             message = "whether a metric is limited cannot depend on what is in the model"
-            help = f"write `require {self._text(statement.condition)}`, without `if`"
+            help = "leave out `if` and what follows; a limit holds for all models"
             self._error("MSL465", statement.when, message, help)
             return ()
         condition = statement.condition
