@@ -56,7 +56,7 @@ def test_msl_runs_as_a_user_types_it(place: Workplace, monkeypatch: pytest.Monke
         if "init" in command:  # as written, but for a search that ends at once
             spec = contest.folder / "first.msl"
             text = spec.read_text(encoding="utf-8")
-            spec.write_text(text.replace("auto(evaluations = 300)", "random(evaluations = 1)"), encoding="utf-8")
+            spec.write_text(text.replace("auto(evaluations = none)", "random(evaluations = 1)"), encoding="utf-8")
         return said
 
     monkeypatch.setattr(tables.Contest, "run", run)
