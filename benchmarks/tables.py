@@ -144,7 +144,14 @@ def run_peer(contest: Contest, method: str) -> dict[str, Any]:
     task = "regression" if contest.is_number else "classification"
     given = (method, ".", contest.target, task, f"{contest.seconds:g}", str(contest.seed))
     contest.run([python, str(script), *given])
-    return {}
+    return {"version": _version(python, PACKAGES[method])} if method in PACKAGES else {}
+
+
+@cache
+def _version(python: str, package: str) -> str:
+    """Of a peer in the environment that it has: the journal knows the packages of this one only."""
+    asked = f"import importlib.metadata as m; print(m.version({package!r}))"
+    return subprocess.run([python, "-c", asked], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def run_msl(contest: Contest) -> dict[str, Any]:
@@ -217,13 +224,19 @@ def report(records: Sequence[Record]) -> Report:
         claims += _claims(budget, chosen)
     known = {record.cell.method for record in records}
     missing = [name for name in PACKAGES if name not in known]
+    not_run = f" Not run: {', '.join(missing)}." if missing else ""
     ran = (
         f"{len({one.cell.data for one in records})} tables with gaps, words, dates and text, {TRAINING:.0%} of the "
         "rows to learn from. `msl` is `msl init`, `msl run` with the spec as written and the time of the budget, and "
         "`msl predict`; flaml, autogluon and h2o have the same time, hist (scikit-learn's boosting with native "
-        f"categories) and lightgbm take what they take.{' Not run: ' + ', '.join(missing) + '.' if missing else ''}"
+        f"categories) and lightgbm take what they take{_versions(records)}.{not_run}"
     )
     return Report("tables", "Real tables", ran, tuple(tables), tuple(claims), made_by(records))
+
+
+def _versions(records: Sequence[Record]) -> str:
+    known = {one.cell.method: one.outcome["version"] for one in records if "version" in one.outcome}
+    return f" ({', '.join(f'{name} {version}' for name, version in sorted(known.items()))})" if known else ""
 
 
 def _losses(records: Sequence[Record]) -> dict[str, dict[str, float]]:

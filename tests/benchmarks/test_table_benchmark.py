@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -140,3 +141,10 @@ def test_the_portfolio_that_ships_is_the_one_that_its_records_give() -> None:
     assert spec.findall(shown) == spec.findall(text)
     values = re.compile(r"(\w+ = [\d.]+)")
     assert values.findall(shown) == values.findall(text.partition("use sklearn")[2])
+
+
+def test_a_record_of_a_peer_has_its_version(place: Workplace) -> None:
+    outcome = tables.work(Cell("attrition", 0, "lightgbm", "as it comes"), place)
+    assert outcome["version"] == version("lightgbm")
+    record = Record(Cell("attrition", 0, "lightgbm", "as it comes"), outcome, 1.0, "2026-01-01", "code")
+    assert f"lightgbm {version('lightgbm')}" in tables.report([record]).ran
