@@ -117,10 +117,16 @@ def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
         "cv": mean([cv for _, cv, _ in models]),
         "test": _test_error(watched, watched.best(), split),
         "test of all": mean([test for _, _, test in models if test is not None]),
-        "models": [[place, round(cv, 4), test if test is None else round(test, 4)] for place, cv, test in models],
         "cpu": round(seconds, 2),
         "origin": split.origin,
+        # Of the other data sets they are in no table, and would be most of the records.
+        **({"models": [_rounded(model) for model in models]} if cell.data == FIGURES_ON else {}),
     }
+
+
+def _rounded(model: tuple[int, float, float | None]) -> list[int | float | None]:
+    place, cv, test = model
+    return [place, round(cv, 4), None if test is None else round(test, 4)]
 
 
 def _spec(setting: Setting) -> str:

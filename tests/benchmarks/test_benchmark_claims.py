@@ -222,8 +222,10 @@ def test_settings_that_are_one_search_are_run_once_and_shown_in_every_table() ->
     outcome = {"cv": 0.25, "test": 0.2, "test of all": 0.3, "cpu": 1.0, "models": models}
     base = [record(data, 0, "k = 2", outcome) for data in ("heart", "titanic")]
     report = psms_settings.report([*base, record("heart", 0, "W = (0, 0, 0)", {**outcome, "test": 0.1})])
-    five, six, seven, heart = report.tables
+    five, six, seven, pairs, heart = report.tables
     assert [row[:2] for row in five.rows] == [("k = 2", 2)]
+    against = next(row for row in pairs.rows if row[0] == "test" and row[3] == "W = (0, 0, 0)")
+    assert against[1:7] == ("W = (1.2, 0.5, 0.4)", pytest.approx(20), "W = (0, 0, 0)", pytest.approx(10), 0, 1)
     assert [row[:2] for row in six.rows] == [("m = 5", 1), ("W = (0, 0, 0)", 1), ("W = (1.2, 0.5, 0.4)", 1)]
     assert [row[0] for row in seven.rows] == ["c1 = 2, c2 = 2"]
     ends = (pytest.approx(25), pytest.approx(15), pytest.approx(25), pytest.approx(25), pytest.approx(30))
