@@ -216,8 +216,11 @@ def test_one_complete_set_decides_against_the_swarm_and_incomplete_runs_decide_n
 
 def test_settings_that_are_one_search_are_run_once_and_shown_in_every_table() -> None:
     cells = psms_settings.BENCHMARK.cells(False)
-    assert len({cell.method for cell in cells}) == 14
-    assert len(psms_settings.SETTINGS) == 18
+    of_tables = [setting for setting in psms_settings.SETTINGS if setting.table]
+    assert len(of_tables) == 18
+    assert len({cell.method for cell in cells if cell.data == "titanic"}) == 14
+    plotted = {setting.name for setting in psms_settings.SETTINGS if not setting.table} | {psms_settings.PATTERN}
+    assert {cell.data for cell in cells if cell.method in plotted} == {"heart"}
     models = [[0, 0.3, 0.4], [1, 0.2, 0.1], [9, 0.1, None], [250, 0.1, 0.2], [254, 0.2, 0.3]]
     outcome = {"cv": 0.25, "test": 0.2, "test of all": 0.3, "cpu": 1.0, "models": models}
     base = [record(data, 0, "k = 2", outcome) for data in ("heart", "titanic")]
@@ -230,6 +233,9 @@ def test_settings_that_are_one_search_are_run_once_and_shown_in_every_table() ->
     assert [row[0] for row in seven.rows] == ["c1 = 2, c2 = 2"]
     ends = (pytest.approx(25), pytest.approx(15), pytest.approx(25), pytest.approx(25), pytest.approx(30))
     assert heart.rows[0] == ("k = 2", *ends, pytest.approx(20), pytest.approx(10), 0)
+    pattern = {**outcome, "test": 0.35, "models": [[0, 0.4, 0.45], [1, 0.2, 0.35], [9, 0.3, 0.15]]}
+    *_, first = psms_settings.report([*base, record("heart", 0, psms_settings.PATTERN, pattern)]).tables
+    assert first.rows[1] == (psms_settings.PATTERN, 0, *map(pytest.approx, (35, 15, 15, 15)))
 
 
 # --- hermite ---
