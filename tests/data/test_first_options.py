@@ -117,6 +117,16 @@ def test_the_last_column_that_can_be_one_is_the_target() -> None:
         decided(frame, "nowhere")
 
 
+def test_names_that_mostly_stand_once_and_coordinates_are_no_guess_of_a_target() -> None:
+    once = [f"car {min(row, N - 3)}" for row in range(N)]
+    frame = pl.DataFrame({"mpg": NUMBERS, "origin": CLASS, "name": once})
+    assert decided(frame).options.target == "origin"
+    assert decided(frame, "name").options.target == "name", "who names it, means it"
+    cut = pl.DataFrame({"x": NUMBERS, "y": NUMBERS, "z": NUMBERS, "cut": CLASS})
+    assert decided(cut).options.target == "cut"
+    assert decided(cut.drop("z")).options.target == "y"
+
+
 def test_what_seems_useless_stays_where_there_is_nothing_else() -> None:
     first = decided(pl.DataFrame({"id": list(range(N)), "class": CLASS}))
     assert first.options.ignore is None

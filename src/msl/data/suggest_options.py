@@ -125,8 +125,17 @@ def _target(columns: Mapping[str, ColumnProfile], given: DataOptions) -> tuple[s
     if reason != LAST:  # chosen by its name: report what is wrong with it
         return chosen, reason
     various = [name for name in taken if columns[name].kind not in ("empty", "constant")] or taken
-    chosen, reason = choose_target([n for n in various if columns[n].kind not in (*_USELESS, "text")] or various, given)
+    telling = [n for n in various if columns[n].kind not in (*_USELESS, "text") and not _are_mostly_single(columns[n])]
+    chosen, reason = choose_target(telling or various, given)
     return chosen, reason if chosen == list(columns)[-1] else "the last column that could be one"
+
+
+def _are_mostly_single(column: ColumnProfile) -> bool:
+    """Whether most symbols of a column stand once, as names do: no model can learn and test such classes."""
+    if column.kind != "category":
+        return False
+    counts = column.values.drop_nulls().value_counts(name="n")["n"]
+    return 2 * int((counts == 1).sum()) > len(counts)
 
 
 def _of_target(

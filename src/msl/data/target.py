@@ -18,7 +18,7 @@ from msl.space.formulas import Task
 
 #: Why a column is the target; only the first is not a guess.
 NAMED, LAST = "named by the user", "the last column"
-_USUAL_NAMES = ("class", "target", "y")
+_USUAL_NAMES = ("class", "target", "label", "y")
 _NAMES_OF_CLASSES = frozenset({"class", "label"})
 #: Whole numbers are taken as classes up to this many different ones, each in this many rows on average.
 _MOST_CLASSES = 20
@@ -42,6 +42,9 @@ def choose_target(names: Sequence[str], options: DataOptions) -> tuple[str, str]
     if options.target is not None:
         return options.target, NAMED
     for usual in _USUAL_NAMES:
+        # Beside a `z`, `y` is a coordinate.
+        if usual == "y" and any(each.lower() == "z" for each in names):
+            continue
         for name in (usual, *(each for each in names if each.lower() == usual)):
             if name in names:
                 return name, f"a column named `{name}`"
