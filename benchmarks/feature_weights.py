@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.figures import Row, timed
 from msl import ModelSearch
-from msl.blocks.numerics.partial_sums import FEW, PartialSums
+from msl.blocks.similarity.leave_one_out import FEW, PartialSums
 from msl.blocks.similarity.leave_one_out import LeaveOneOut as Table
 
 WEIGHTS = """use sbm

@@ -23,8 +23,7 @@ from benchmarks.datasets import TARGET, read_data
 from benchmarks.report import Claim, Report, Table, made_by
 from benchmarks.significance import mean
 from benchmarks.tables import TARGETS
-from msl.check.portfolio import model_with_learner
-from msl.check.read_model import ModelReader
+from msl.check.read_models import ModelReader, model_with_learner
 from msl.data.options import DataOptions
 from msl.diagnostics.source import Source
 from msl.evaluate.evaluator import Evaluator

@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import msl
 from msl import ModelSearch
 from msl.check.check_spec import check_source
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 from msl.runner.spec_source import declared_task

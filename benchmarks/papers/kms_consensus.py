@@ -18,7 +18,7 @@ from benchmarks.ranks import average_ranks
 from benchmarks.report import Claim, Report, Table, made_by, origins
 from benchmarks.significance import mean
 from benchmarks.trial import balanced_error, outputs_on, watch_spec
-from msl.blocks.voting_ensemble import voted
+from msl.blocks.ensembles import voted
 from msl.runner.choose_winner import ranked_candidates
 
 #: All ways of choosing references together, as in the paper's random search, and each alone.

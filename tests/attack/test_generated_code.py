@@ -21,7 +21,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from msl.blocks.base.chain import ChainClassifier
-from msl.blocks.voting_ensemble import CommitteeClassifier
+from msl.blocks.ensembles import CommitteeClassifier
 from msl.cli.main import main
 from msl.export.python_code import EstimatorCode, Unwritable
 from msl.export.python_file import Exportable, export_python

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from msl.blocks.base.chain import ChainClassifier, ChainRegressor
-from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor, voted
+from msl.blocks.ensembles import CommitteeClassifier, CommitteeRegressor, voted
 
 CLASSIFIERS = [LogisticRegression(max_iter=5_000), GaussianNB(), KNeighborsClassifier(7)]
 WEIGHTS = [[1.0, 1.0, 1.0], [0.2, 0.5, 0.3]]

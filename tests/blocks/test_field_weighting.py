@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from msl.blocks.similarity.choose_references import Coulomb
 from msl.blocks.similarity.knn import SimilarityClassifier, SimilarityRegressor
+from msl.blocks.similarity.reference_points import Coulomb
 from msl.blocks.similarity.weightings import HardSphereWeighting, RBFWeighting, SoftGaussianWeighting
 
 

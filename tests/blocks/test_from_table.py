@@ -12,7 +12,7 @@ import pytest
 import msl
 from msl.blocks.base.build import adapt_model
 from msl.blocks.base.load import BlockProblem
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.data.options import DataOptions
 from msl.data.read import read_table
 from msl.diagnostics.source import Source

@@ -6,8 +6,8 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from msl.blocks.kernels.kernel_map import KERNELS, KernelMap
-from msl.blocks.similarity.choose_references import REFERENCES, FarthestFirst
 from msl.blocks.similarity.distances import DISTANCES
+from msl.blocks.similarity.reference_points import REFERENCES, FarthestFirst
 
 
 @parametrize_with_checks(

@@ -20,7 +20,7 @@ from msl.blocks.base.build import ColumnKinds, adapt_model, model_to_chain
 from msl.blocks.base.load import BlockProblem
 from msl.blocks.preprocessing.prepare import TableColumns
 from msl.blocks.preprocessing.scalers import Log1p
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source
 from msl.space.column_selectors import matching, selector_of
 from msl.space.values import Branches, Model

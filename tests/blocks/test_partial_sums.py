@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msl.blocks.numerics.partial_sums import PartialSums, ranges_without
+from msl.blocks.similarity.leave_one_out import PartialSums, ranges_without
 
 
 def fresh_sum(terms, weights):

@@ -5,7 +5,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from msl.blocks.similarity.choose_references import (
+from msl.blocks.similarity.distances import DISTANCES, Difference, Euclidean, Overlap
+from msl.blocks.similarity.fitted_distance import fit_metric
+from msl.blocks.similarity.reference_points import (
     LVQ,
     REFERENCES,
     AllRows,
@@ -16,10 +18,8 @@ from msl.blocks.similarity.choose_references import (
     KMeans,
     OnLine,
     RandomRows,
+    TrainingRows,
 )
-from msl.blocks.similarity.distances import DISTANCES, Difference, Euclidean, Overlap
-from msl.blocks.similarity.fitted_distance import fit_metric
-from msl.blocks.similarity.reference_points import TrainingRows
 
 
 def training_on(X, y=None, n_classes=0, distance=None, symbolic=(), importance=None):

@@ -10,9 +10,9 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.similarity.choose_references import LVQ, REFERENCES, FarthestFirst
 from msl.blocks.similarity.distances import DISTANCES, Minkowski
 from msl.blocks.similarity.knn import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
+from msl.blocks.similarity.reference_points import LVQ, REFERENCES, FarthestFirst
 from msl.blocks.similarity.weightings import WEIGHTINGS, GaussianWeighting
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from msl.blocks.kernels.kernel_map import KERNELS, KernelMap
-from msl.blocks.similarity.choose_references import REFERENCES
 from msl.blocks.similarity.distances import DISTANCES
 from msl.blocks.similarity.knn import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
+from msl.blocks.similarity.reference_points import REFERENCES
 from msl.blocks.similarity.weightings import WEIGHTINGS
 
 RNG = np.random.default_rng(0)

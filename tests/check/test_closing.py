@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from msl.check.check_spec import check_source
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.space.canonical.digest import space_digest

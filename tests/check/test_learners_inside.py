@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from msl.check.check_spec import check_source
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.encode.sample import sample

@@ -7,7 +7,7 @@ import pytest
 
 from msl.blocks.base.build import flat_parameters
 from msl.check.check_spec import check_source
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.language.formatter import format_source

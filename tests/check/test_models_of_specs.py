@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from msl.check.check_spec import check_source
-from msl.check.read_model import ModelReader
+from msl.check.read_models import ModelReader
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.encode.sample import sample

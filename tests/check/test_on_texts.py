@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from msl.check.check_spec import check_source
-from msl.check.read_model import ModelReader
+from msl.check.read_models import ModelReader
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.space.canonical.digest import model_digest, space_digest

@@ -9,6 +9,7 @@ import pytest
 
 from msl.encode.codec import Codec, space_to_codec
 from msl.encode.sample import enumerate_models
+from msl.report.changes import orders_to_text
 from msl.runner.plan import written_space
 from msl.runner.search_space import space_to_search_space
 from msl.search.base import Observation
@@ -16,7 +17,6 @@ from msl.search.operators.initialise import UnseenPoints
 from msl.search.strategies.auto import PatternArm
 from msl.search.strategy_context import Setting
 from msl.space.canonical.digest import space_digest
-from msl.space.diff.beside_the_set import orders_to_text
 from msl.space.diff.compare import diff_spaces
 from msl.space.enumerate.count import Models, count
 from msl.space.enumerate.equivalence import Relation, relate

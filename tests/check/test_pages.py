@@ -10,7 +10,7 @@ import pytest
 
 import msl
 from msl.check.check_spec import Checked, check_source
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.diagnostic import page, titles
 from msl.diagnostics.source import Source
 from msl.space.formulas import Facts

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from msl.check.check_spec import Checked, check_source
 from msl.check.names.block_declarations import Blocks
 from msl.check.names.library import Library
-from msl.check.portfolio import portfolio_learners
+from msl.check.read_models import portfolio_learners
 from msl.check.strategies import closed_steps, node_value
 from msl.data.options import DataOptions
 from msl.data.read import read_table

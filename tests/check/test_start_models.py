@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from msl.check.check_spec import Checked, check_source
-from msl.check.read_model import closed_steps
+from msl.check.read_models import closed_steps
 from msl.diagnostics.source import Source
 from msl.space.membership import Membership, NotInSpace
 from msl.space.nearest import nearest_model

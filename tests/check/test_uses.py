@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from msl.check.check_spec import check_source
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source
 from msl.space.formulas import Formula
 from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, RealRange, bottom_up

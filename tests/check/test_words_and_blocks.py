@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.space.nodes import BlockUse, Choice, Const, Node, bottom_up

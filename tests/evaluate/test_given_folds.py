@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import PredefinedSplit
 
 from msl.check.check_spec import check_source
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.data.data_errors import DataError
 from msl.data.options import DataOptions
 from msl.data.read import read_table

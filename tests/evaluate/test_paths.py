@@ -18,7 +18,7 @@ from msl.evaluate.cross_validate import EvaluationRequest, PathRequest
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.outcome import Effort, Outcome
-from msl.space.paths import _PATHS, path_of, path_parameter
+from msl.space.fit_costs import _PATHS, path_of, path_parameter
 from msl.space.spec import Objective
 from msl.space.values import BlockValue, Model
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from msl.blocks.base.build import model_to_chain
 from msl.check.check_spec import check_source
 from msl.check.names.scoring_declarations import metric_named
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.data.data_errors import DataError
 from msl.data.options import DataOptions
 from msl.data.read import read_like, read_table

@@ -18,7 +18,7 @@ from msl.blocks.base.build import model_to_chain
 from msl.encode.codec import space_to_codec
 from msl.encode.sample import enumerate_models
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.whole_model import pickled_size
+from msl.evaluate.final_fits import pickled_size
 from msl.space.spec import MetricLimit, Spec
 from msl.space.values import Model
 

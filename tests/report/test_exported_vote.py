@@ -1,4 +1,4 @@
-"""Votes in an exported file count as `msl.blocks.voting_ensemble` does, ties and margins included."""
+"""Votes in an exported file count as `msl.blocks.ensembles` does, ties and margins included."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from msl.blocks.base.chain import ChainClassifier, ChainRegressor
-from msl.blocks.voting_ensemble import (
+from msl.blocks.ensembles import (
     CommitteeClassifier,
     CommitteeRegressor,
     StackedCommitteeClassifier,

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from msl.blocks.base.build import ColumnKinds, model_to_chain
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source
 from msl.export.python_code import EstimatorCode
 from msl.export.python_file import Exportable, export_python, has_public_form, public_form

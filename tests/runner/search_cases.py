@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
+from msl.blocks.ensembles import CommitteeClassifier, CommitteeRegressor
 from msl.cli.shared.load_spec import load
 from msl.runner.choose_members import EnsembleMembers
 from msl.runner.choose_winner import Verdict, choose_winner, winner_chain

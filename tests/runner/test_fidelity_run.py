@@ -11,7 +11,7 @@ import pytest
 import msl
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
-from msl.space.fidelity import resource_of, scaled_down
+from msl.space.fit_costs import resource_of, scaled_down
 from msl.space.nodes import IntRange, Param, RealRange
 from msl.space.values import BlockType, BlockValue, Branches, Fidelity, Model
 from msl.store.store import Store

@@ -13,7 +13,7 @@ from search_cases import SPACE, write_classes, write_numbers
 
 import msl
 from msl.blocks.base.chain import ChainClassifier, probabilities
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.cli.shared.summary_text import closing_words
 from msl.diagnostics.source import Source
 from msl.runner.session import NoModel

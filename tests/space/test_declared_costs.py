@@ -9,8 +9,8 @@ import pytest
 from msl.check.check_spec import check_source
 from msl.check.strategies import closed_steps
 from msl.diagnostics.source import Source
-from msl.space.costs import Size, declared_seconds
 from msl.space.defaults import closed
+from msl.space.fit_costs import Size, declared_seconds
 from msl.space.values import Model
 
 SIZE = Size(rows=2_000, predicted=500, columns=20, wide=60)

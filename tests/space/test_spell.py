@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from msl.check.check_spec import check_source
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source
 from msl.language import ast, tokens
 from msl.language.parser import text_to_ast

@@ -24,7 +24,7 @@ def load() -> None:
     import sklearn.ensemble  # noqa: F401
     import skops.io  # noqa: F401
 
-    import msl.blocks.voting_ensemble
+    import msl.blocks.ensembles
     import msl.cli.verbs.run
     import msl.data.read
     import msl.runner.session

@@ -11,9 +11,9 @@ What is a class called in saved files? public: the table of public names
 When is a block evaluated again?       revision: a digest of the source that its result depends on
 
 Blocks by subject: preprocessing, selection (of features), similarity (nearest neighbours), kernels, learners (trees,
-boosting, naive Bayes, networks), calibration (and decisions by costs), composite (stacking, voting, predictions as
-columns), from_table (what gets data frames) and voting_ensemble. What they compute with is
-in numerics.
+boosting, naive Bayes, networks), calibration (thresholds, decisions by costs), ensembles (stacking, voting, predictions
+as columns, what a run makes of its best models) and from_table (what gets data frames). What they compute with is in
+numerics.
 """
 
 from __future__ import annotations

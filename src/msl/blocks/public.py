@@ -56,13 +56,13 @@ HOMES: dict[str, str] = {
         ("msl.blocks.from_table", "FromTable"),
         ("msl.blocks.learners.logitboost", "LogitBoost"),
         (
-            "msl.blocks.composite",
+            "msl.blocks.ensembles",
             "OutOfFoldPredictions StackClassifier StackRegressor VoteClassifier VoteRegressor",
         ),
         ("msl.blocks.base.chain", "Branch ChainClassifier ChainRegressor"),
         ("msl.blocks.preprocessing.prepare", "Passthrough Columns TableColumns"),
         (
-            "msl.blocks.voting_ensemble",
+            "msl.blocks.ensembles",
             "CommitteeClassifier CommitteeRegressor StackedCommitteeClassifier StackedCommitteeRegressor",
         ),
         ("msl.blocks.similarity.distances", "Euclidean Manhattan Minkowski Chebyshev Canberra Angle Mahalanobis"),
@@ -92,7 +92,7 @@ HOMES: dict[str, str] = {
         ),
         ("msl.blocks.learners.rbf", "CentreRegions CentreLayout RBFNetworkClassifier RBFNetworkRegressor"),
         (
-            "msl.blocks.similarity.choose_references",
+            "msl.blocks.similarity.reference_points",
             "AllRows RandomRows KMeans FarthestFirst Density Edited Condensed LVQ Coulomb OnLine",
         ),
         ("msl.blocks.similarity.fill_nearest", "FillNearest"),

@@ -434,13 +434,13 @@ class _Checker:
         resolved = []
         for place, stage in enumerate(stages):
             if place in self._files:
-                from msl.check.start_models import models_of_space
+                from msl.check.read_models import models_of_space
 
                 given, span = self._files[place]
                 models = models_of_space(given, space, self.facts, span, self.module, self.report)
                 stage = _evaluating(stage, models)
             elif place in self._portfolios:
-                from msl.check.portfolio import portfolio_models
+                from msl.check.read_models import portfolio_models
 
                 span = self._portfolios[place]
                 library, blocks = self.library, self.calls.blocks
@@ -476,7 +476,7 @@ def _evaluating(stage: Stage, models: tuple[Node, ...]) -> Stage:
 
 
 def _without_resource(root: Node) -> list[BlockType]:
-    from msl.space.fidelity import without_resource
+    from msl.space.fit_costs import without_resource
 
     return without_resource(root)
 

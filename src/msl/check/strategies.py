@@ -49,7 +49,7 @@ from msl.space.spec import DEFAULT_SEARCH, PLAIN, Call, Estimate, Metric, Space,
 from msl.space.values import BlockValue, Step, Value, pipeline_value, side_by_side, symbol_value
 
 if TYPE_CHECKING:  # most searches start from no file
-    from msl.check.start_models import Given
+    from msl.check.read_models import Given
 
 #: How people call what a role gives, one of it and several, and the code of a name that is none.
 _WORDS = {
@@ -331,7 +331,7 @@ class Searching:
 
     def _from_files(self, written: ast.Path | ast.Call, path: ast.Path, place: int) -> Stage | None:
         """`start("portfolio.msl")`, whose arguments are no options."""
-        from msl.check.start_models import read_files
+        from msl.check.read_models import read_files
 
         call = self.calls.call("strategy", path, self.module)
         given = read_files(written, self.module, self.calls.library, self.calls.blocks, self.report)

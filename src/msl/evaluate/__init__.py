@@ -17,7 +17,7 @@
 | What are metrics and losses of many models on many draws of the rows? | `drawn_metrics`, `drawn_losses` |
 | How are rows drawn, and what interval follows? | `drawn_units` |
 | Which models make the best ensemble of outputs? | `ensemble_selection` |
-| How are the final models fitted? | `final_fits`; their bytes, the time of their predictions: `whole_model` |
+| How are the final models fitted, and their bytes and the time of their predictions measured? | `final_fits` |
 
 Declarations in `catalogue/metrics.msl` and `catalogue/estimates.msl` name functions as `msl.evaluate:ber`, whichever
 module they are in. Packages that add an estimate use `from msl.evaluate import Split`.

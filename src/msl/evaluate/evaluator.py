@@ -18,6 +18,7 @@ from msl.evaluate.cross_validate import (
     with_all_features,
 )
 from msl.evaluate.dataset import Dataset
+from msl.evaluate.final_fits import WholeModelMeter, demand
 from msl.evaluate.fit import Fitter
 from msl.evaluate.kept_outputs import Keeps, pack_outputs
 from msl.evaluate.metrics import load_metric, model_metric
@@ -35,7 +36,6 @@ from msl.evaluate.outcome import (
 from msl.evaluate.prefix_cache import CacheFigures, PrefixCache
 from msl.evaluate.racing import LostRace, Race
 from msl.evaluate.resampling import Resampling, ResamplingPlan
-from msl.evaluate.whole_model import WholeModelMeter, demand
 from msl.space.canonical.digest import model_digest
 from msl.space.spec import OF_WHOLE_MODEL, Estimate, Metric, MetricLimit, Objective, loss_value, metrics_of
 from msl.space.values import Model

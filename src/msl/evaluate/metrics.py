@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import are_probabilities, probabilities
 from msl.blocks.base.load import load_function, load_own_function
-from msl.blocks.numerics.thresholds import least_ber
+from msl.blocks.calibration import least_ber
 from msl.evaluate.outcome import FitFigures, MetricFailed
 from msl.space.spec import Combined, Interval, Loss, Measured, Metric, Weight
 

@@ -27,16 +27,16 @@ from msl.blocks.base.accepted_columns import rows_for, takes_sparse
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
 from msl.blocks.base.row_weights import routes_weights
-from msl.blocks.learners.boosting import Boosting
-from msl.blocks.learners.boosting_libraries import CatBoostClassifier, CatBoostRegressor
-from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
-from msl.blocks.selection.selectors import KeepFeatures
-from msl.blocks.voting_ensemble import (
+from msl.blocks.ensembles import (
     CommitteeClassifier,
     CommitteeRegressor,
     StackedCommitteeClassifier,
     StackedCommitteeRegressor,
 )
+from msl.blocks.learners.boosting import Boosting
+from msl.blocks.learners.boosting_libraries import CatBoostClassifier, CatBoostRegressor
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
+from msl.blocks.selection.selectors import KeepFeatures
 from msl.data.derived_columns import DateColumns, Derived
 from msl.export import python_template as texts
 from msl.export.python_code import Code, EstimatorCode, Unwritable, comment, joined, literal, name, template

@@ -175,7 +175,7 @@ def predict(model, X):
     return {{outputs}}
 '''
 
-#: What members say together, the way `msl.blocks.voting_ensemble` counts it.
+#: What members say together, the way `msl.blocks.ensembles` counts it.
 VOTE_HARD = '''
 
 def vote(members, X):

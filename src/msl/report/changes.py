@@ -9,6 +9,21 @@ from typing import Any
 from msl.report.text_tables import aligned, shown
 from msl.space.diff.pieces import Change, Kind
 from msl.space.enumerate.equivalence import Relation, Verdict
+from msl.space.nodes import (
+    BlockUse,
+    Choice,
+    IntRange,
+    Listing,
+    Marked,
+    Node,
+    RealRange,
+    Sized,
+    Symbol,
+    Vector,
+    bottom_up,
+    children,
+)
+from msl.space.to_text import BlockNames, NodeWriter, part_name
 from msl.store.stored_run import Run
 
 _SIGNS = {
@@ -156,3 +171,37 @@ def _differences(what: str, old: Mapping[str, Any] | None, new: Mapping[str, Any
 
 def _written(value: Any) -> str:
     return repr(value) if isinstance(value, float) else shown(value)
+
+
+# --- What steers a search and is no part of the set of models ---------------------------------------------------------
+
+
+def priors_to_text(root: Node) -> list[str]:
+    """What steers draws and is no part of the set: parameters with priors, choices with weights."""
+    writer = NodeWriter(BlockNames(), parameters=False)
+    found: dict[str, None] = {}
+    for node in bottom_up(root):
+        if isinstance(node, Choice) and node.weights:
+            found[writer.node(node)] = None
+        if not isinstance(node, BlockUse | Symbol):
+            continue
+        owner = node.block.name if isinstance(node, BlockUse) else node.name
+        for param in node.params:
+            inner = param.node.element if isinstance(param.node, Vector) else param.node
+            if isinstance(inner, IntRange | RealRange) and inner.prior is not None:
+                found[f"{owner}.{param.name}: {writer.node(param.node)}"] = None
+    return sorted(found)
+
+
+def orders_to_text(root: Node) -> list[str]:
+    """The parameters whose alternatives have an order, which is no part of the set."""
+    writer, found = NodeWriter(BlockNames(), parameters=False), set()
+    for owner in bottom_up(root):
+        for param in owner.params if isinstance(owner, BlockUse | Symbol | Marked) else ():
+            inner = (
+                next(iter(children(param.node)), param.node) if isinstance(param.node, Sized | Listing) else param.node
+            )
+            if isinstance(inner, Choice) and inner.ordered:
+                name = owner.block.name if isinstance(owner, BlockUse) else getattr(owner, "name", None)
+                found.add(f"{name or part_name(owner.mark)}.{param.name}: {writer.node(param.node)}")  # type: ignore[union-attr]
+    return sorted(found)

@@ -12,7 +12,7 @@ import numpy as np
 
 from msl.blocks.base.load import BlockProblem
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
-from msl.check.read_model import text_to_model
+from msl.check.read_models import text_to_model
 from msl.data.table import Table
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError

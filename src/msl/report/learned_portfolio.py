@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from msl.check.read_model import ModelReader
+from msl.check.read_models import ModelReader
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.report.run_facts import read_stored, stored_source

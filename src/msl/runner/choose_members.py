@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import model_to_chain
 from msl.blocks.base.chain import ChainClassifier, ChainRegressor, sum_to_one
-from msl.blocks.voting_ensemble import Voting, as_probabilities, voted
+from msl.blocks.ensembles import Voting, as_probabilities, voted
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.evaluate.final_fits import COMMON_FOLDS
 from msl.evaluate.resampling import ResamplingPlan

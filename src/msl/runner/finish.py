@@ -13,7 +13,7 @@ import numpy as np
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
-from msl.blocks.voting_ensemble import (
+from msl.blocks.ensembles import (
     CommitteeClassifier,
     CommitteeRegressor,
     StackedCommitteeClassifier,

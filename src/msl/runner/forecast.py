@@ -15,7 +15,7 @@ from time import monotonic, perf_counter
 import numpy as np
 
 from msl.check.names.library import ReadFile
-from msl.check.read_model import ModelReader
+from msl.check.read_models import ModelReader
 from msl.diagnostics.source import Source
 from msl.evaluate.ensemble_selection import seconds_of_draws
 from msl.evaluate.evaluator import Evaluator

@@ -10,7 +10,7 @@ from msl.evaluate.cross_validate import EvaluationRequest, PathRequest
 from msl.evaluate.outcome import Outcome
 from msl.evaluate.resampling import draws_own_splits
 from msl.space.best import MOST_TRIED
-from msl.space.paths import path_value, without_path_value
+from msl.space.fit_costs import path_value, without_path_value
 from msl.space.spec import OF_WHOLE_MODEL, Metric, Objective
 from msl.workers.task import failed
 

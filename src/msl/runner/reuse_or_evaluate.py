@@ -21,9 +21,8 @@ from msl.runner.versions import versions_of
 from msl.search.base import FIRST_CONFIRMING_REPEAT, Observation, Query
 from msl.space.best import Domains, Result, best_place, tried_models
 from msl.space.canonical.digest import model_digest
-from msl.space.fidelity import scaled_down
+from msl.space.fit_costs import path_of, scaled_down
 from msl.space.membership import Membership, NotInSpace
-from msl.space.paths import path_of
 from msl.space.to_text import model_to_text
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, StoredQuery

@@ -18,14 +18,13 @@ from msl.evaluate.dataset import Dataset
 from msl.evaluate.resampling import ResamplingPlan
 from msl.search.base import Flags, SearchSpace, Vector, Vectors
 from msl.space.best import MOST_TRIED, Domains, largest_model, worded_models
-from msl.space.costs import Size, declared_seconds
 from msl.space.defaults import closed, leading_to, learners_in
 from msl.space.enumerate.count import count
 from msl.space.evaluate_conditions import UNDEFINED, occurrences, parameter
+from msl.space.fit_costs import Size, declared_seconds, path_of
 from msl.space.formulas import Facts
 from msl.space.membership import NotInSpace
 from msl.space.nodes import BlockUse, Node, bottom_up
-from msl.space.paths import path_of
 from msl.space.resolve import resolve
 from msl.space.spec import Budget, Estimate, Space
 from msl.space.to_text import value_to_text

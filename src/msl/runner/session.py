@@ -113,7 +113,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        from msl.report.html.result_view import result_view
+        from msl.report.html.insight_sections import result_view
 
         return result_view(self.summary, self.evaluations, self.minimizes)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
 from msl.blocks.base.load import estimator_code
-from msl.blocks.voting_ensemble import Voting, as_probabilities, stack_columns
+from msl.blocks.ensembles import Voting, as_probabilities, stack_columns
 from msl.evaluate.drawn_metrics import PoolOfModels
 from msl.evaluate.ensemble_selection import MOST_CANDIDATES, MemberPool, number_of_draws, select_members
 from msl.runner.judged_outputs import DrawnChoice, Judged

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from msl.blocks.base.block import Floats
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
+from msl.evaluate.final_fits import shown_metric
 from msl.evaluate.metrics import confusion
-from msl.evaluate.whole_model import shown_metric
 from msl.runner.choice_counts import count_choices
 from msl.runner.choose_winner import Candidate, Verdict, candidates_of, test_metrics
 from msl.runner.confidence_intervals import HeldOut, intervals

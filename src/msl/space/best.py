@@ -13,9 +13,9 @@ from itertools import product
 from math import exp, log
 
 from msl.space.conditions import Parameter, Requirement, Sibling, nested_terms, terms
+from msl.space.fit_costs import path_of, path_value
 from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, Param, RealRange, Sized, Symbol, bottom_up, rebuilt
 from msl.space.numbers import evenly_spaced, level_count, level_value, whole_numbers
-from msl.space.paths import path_of, path_value
 from msl.space.spec import Space
 from msl.space.to_text import is_single, node_to_text
 from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value

@@ -17,7 +17,6 @@ from dataclasses import replace
 from itertools import product
 
 from msl.diagnostics.user_error import UserError
-from msl.space.cut_reals import pieces
 from msl.space.formulas import FACTS, Facts, Formula, depends_on, substituted
 from msl.space.nodes import (
     Algebra,
@@ -48,7 +47,7 @@ from msl.space.nodes import (
     weighted_options,
     with_children,
 )
-from msl.space.numbers import ends, level_count, level_value, whole_numbers
+from msl.space.numbers import constant_pieces, ends, level_count, level_value, whole_numbers
 from msl.space.values import Value
 
 #: Combinations of values of the parameters of one part.
@@ -241,7 +240,7 @@ def _with_open_reals(part: Marked, lists: list[list[Value] | None], open_at: lis
                 choices[place] = [domain]
                 continue
             own = [node for node in computed if depends_on(node.formula, (names[place],))]
-            choices[place] = list(pieces(domain, names[place], own, known, MOST_SETTINGS))
+            choices[place] = list(constant_pieces(domain, names[place], own, known, MOST_SETTINGS))
         for setting in product(*choices):
             found += 1
             if found > MOST_SETTINGS:

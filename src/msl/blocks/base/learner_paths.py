@@ -1,6 +1,6 @@
 """Paths of fitted learners: one fit with the largest value of a parameter, as the fits with smaller values.
 
-`msl.space.paths` says which classes have a path. Here is how the learners on it are made: a copy with fewer members,
+`msl.space.fit_costs` says which classes have a path. Here is how its learners are made: a copy with fewer members,
 whose predictions for the rows in question are computed by adding member after member, in the order and with the
 operations of the class itself. Every number is the one that a fit of its own would give, to the last digit.
 """

@@ -15,10 +15,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from msl.blocks.base.block import BlockTransformer, Floats, SlotValue, resolve_slot, slot_constraint
 from msl.blocks.numerics.kmeans import means
 from msl.blocks.public import public
-from msl.blocks.similarity.choose_references import REFERENCES, FarthestFirst
 from msl.blocks.similarity.distances import DISTANCES, Difference, Distance
 from msl.blocks.similarity.fitted_distance import FittedDistance, fit_metric
-from msl.blocks.similarity.reference_points import References, TrainingRows
+from msl.blocks.similarity.reference_points import REFERENCES, FarthestFirst, References, TrainingRows
 
 
 class KernelFunction(SlotValue):

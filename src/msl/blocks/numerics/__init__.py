@@ -3,7 +3,5 @@
 safe_scaling: columns of any size, scaled so that squares neither overflow nor vanish
 class_statistics: statistics by class, and classes that are absent from a fold
 matrices: Cholesky solutions, principal axes, smallest entries of rows
-partial_sums: weighted sums of matrices of which a few weights change
 kmeans: k-means clustering
-thresholds: the thresholds with the lowest balanced error rate, and that error rate
 """

@@ -16,10 +16,10 @@ from scipy.special import fdtrc, ndtr, stdtr
 from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base.block import Codes, Floats
+from msl.blocks.calibration import balanced_threshold
 from msl.blocks.learners.forest import TreeGrowth, root_of_features
 from msl.blocks.numerics.class_statistics import TwoSamples, class_samples, one_against_rest, present_classes, ratio
 from msl.blocks.numerics.safe_scaling import range_scaling, scaled_sums, standard_columns, unit_range
-from msl.blocks.numerics.thresholds import balanced_threshold
 from msl.blocks.public import public
 from msl.blocks.selection.selectors import Ranker, Ranking, SignificanceRanker, feature_blocks, strongest
 

@@ -26,11 +26,12 @@ from msl.blocks.base.block import (
     slot_constraint,
 )
 from msl.blocks.public import public
-from msl.blocks.similarity.choose_references import REFERENCES, AllRows
 from msl.blocks.similarity.distances import DISTANCES, FEATURE_DISTANCES, Difference, Distance, FeatureDistance, Overlap
 from msl.blocks.similarity.fitted_distance import FittedDistance, feature_importance, fit_metric
 from msl.blocks.similarity.neighbour_search import Neighbourhood, Neighbours
 from msl.blocks.similarity.reference_points import (
+    REFERENCES,
+    AllRows,
     ReferencePoints,
     References,
     TrainingRows,

@@ -15,11 +15,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from msl.blocks.base.block import Block, BlockRegressor, Codes, Floats, ProbabilisticClassifier
 from msl.blocks.public import public
-from msl.blocks.similarity.choose_references import KMeans
 from msl.blocks.similarity.distances import Euclidean
 from msl.blocks.similarity.fitted_distance import FittedDistance
 from msl.blocks.similarity.knn import KNNClassifier, KNNRegressor, SimilaritySettings, fit_references
 from msl.blocks.similarity.leave_one_out import LeaveOneOut
+from msl.blocks.similarity.reference_points import KMeans
 from msl.blocks.similarity.weightings import RBFWeighting
 
 #: The distances that a local model chooses from.

@@ -25,7 +25,7 @@ from msl.language import ast
 from msl.record import record
 from msl.space.conditions import Condition
 from msl.space.defaults import default_node
-from msl.space.fidelity import resource_of
+from msl.space.fit_costs import resource_of
 from msl.space.formulas import FACTS
 from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange, Sized
 from msl.space.spec import PLAIN, Capabilities

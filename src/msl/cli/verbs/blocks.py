@@ -108,7 +108,7 @@ def _page(entry: Entry) -> str:
 
 def _path(entry: Entry) -> str | None:
     """The parameter of a learner for which one fit answers for all values."""
-    from msl.space.paths import path_parameter
+    from msl.space.fit_costs import path_parameter
 
     found = path_parameter(entry.target, entry.task) if entry.role == "learner" else None
     return found if any(name == found for name, _, _ in entry.params) else None

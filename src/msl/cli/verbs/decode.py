@@ -73,7 +73,7 @@ def _numbers(point: str) -> list[float] | None:
 
 def _model(text: str, loaded: Loaded) -> Model:
     """A model written as MSL, with the names of the spec."""
-    from msl.check.read_model import text_to_model
+    from msl.check.read_models import text_to_model
 
     model, problems = text_to_model(text, loaded.source)
     if model is None:

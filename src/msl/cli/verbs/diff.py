@@ -138,7 +138,7 @@ def _beside(before: Loaded, after: Loaded, written: Callable[[Node], list[str]])
 
 def _other_changes(before: Loaded, after: Loaded) -> list[Changed]:
     """Changes in priors, orders of alternatives, objectives and search: (what, before, after)."""
-    from msl.space.diff.beside_the_set import orders_to_text, priors_to_text
+    from msl.report.changes import orders_to_text, priors_to_text
 
     rows = [
         ("priors", *_beside(before, after, priors_to_text)),

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from functools import cache
 
-from msl.check.read_model import ModelReader
+from msl.check.read_models import ModelReader
 from msl.diagnostics.source import Source
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.plan import Plan

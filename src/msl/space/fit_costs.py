@@ -1,17 +1,20 @@
-"""How long fits take: the growth of each learner with rows, columns and its parameters, declared by class.
+"""What fits cost, and the parameters of learners that make many fits cheap: paths, and the resource of a block.
 
-The seconds are those of one core of a usual machine. What a search proposes depends on these declarations alone and
-never on a clock, so that a run is the same on every machine; a forecast of time multiplies them by what a probe on a
-few rows has measured.
+How long fits take is declared by class: how it grows with rows, columns and parameters. The seconds are those of one
+core of a usual machine. What a search proposes depends on these declarations alone and never on a clock, so that a run
+is the same on every machine; a forecast of time multiplies them by what a probe on a few rows has measured.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from math import log2, sqrt
+from dataclasses import replace
+from math import ceil, log2, sqrt
 
-from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
+from msl.record import record
+from msl.space.formulas import Formula
+from msl.space.nodes import BlockUse, IntRange, Node, Param, RealRange, bottom_up
+from msl.space.values import BlockType, BlockValue, Branches, Fidelity, Model, PipelineValue, Step, SymbolValue, Value
 
 #: What every fit takes: its preparation, and what judges it.
 _LEAST = 2e-3
@@ -19,7 +22,7 @@ _LEAST = 2e-3
 _PREDICTED = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Size:
     """The rows that a learner is fitted on and those that it predicts, the columns, and the columns after symbols have
     become columns of 0 and 1; the classes, 1 for numbers and for two classes, which take one model."""
@@ -207,3 +210,157 @@ def _of_block(block: BlockValue, size: Size, is_encoded: bool) -> float:
 def _name_of(target: str) -> str:
     name = target.rpartition(":")[2]
     return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)
+
+
+# --- Paths: one fit for a whole range of values -----------------------------------------------------------------------
+#
+# The first ten rounds of a boosting with a thousand are the boosting with ten. `best` tries many values of such a
+# parameter for little more than the price of one. A class is listed here only if a test shows that every point of its
+# path equals a fit of its own; how the points are computed is in `msl.blocks.base.learner_paths`, or in the class
+# itself if it is ours.
+
+#: The path parameter of each class, by its package and its name without `Classifier` and `Regressor`, and the tasks for
+#: which it is one.
+_BOTH = ("classification", "regression")
+_PATHS: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
+    "msl": {
+        "CatBoost": ("n_estimators", _BOTH),
+        "HistBoosting": ("max_iter", _BOTH),
+        "LightGBM": ("n_estimators", _BOTH),
+        "XGBoost": ("n_estimators", _BOTH),
+        "KNN": ("k", _BOTH),
+        "Similarity": ("k", _BOTH),
+        "Forest": ("units", _BOTH),
+        "LogitBoost": ("units", ("classification",)),
+    },
+    "sklearn": {
+        "AdaBoost": ("n_estimators", ("classification",)),
+        "Bagging": ("n_estimators", _BOTH),
+        "ExtraTrees": ("n_estimators", _BOTH),
+        "GradientBoosting": ("n_estimators", _BOTH),
+        "HistGradientBoosting": ("max_iter", _BOTH),
+        "KNeighbors": ("n_neighbors", _BOTH),
+        "RandomForest": ("n_estimators", _BOTH),
+    },
+}
+_KIND = {"Classifier": "classification", "Regressor": "regression"}
+
+
+def path_parameter(target: str, task: str | None = None) -> str | None:
+    """The path parameter of a class, written as in a declaration: `sklearn.ensemble:GradientBoosting*`; None without.
+
+    Without a task, any for which the class has one counts.
+    """
+    place, _, name = target.partition(":")
+    for ending, kind in _KIND.items():
+        if name.endswith(ending):
+            name, task = name.removesuffix(ending), kind
+    parameter, tasks = _PATHS.get(place.partition(".")[0], {}).get(name.removesuffix("*"), (None, ()))
+    return parameter if task is None or task in tasks else None
+
+
+def path_of(model: Model, task: str) -> str | None:
+    """The path parameter of a model: that of its last step, if this is a learner and all classes are known ones.
+
+    With steps behind the learner there is none, nor with several threads, whose sums may differ in the last digit, nor
+    with classes of other packages, which may draw from one generator in the order in which they are fitted.
+    """
+    learner = model.steps[-1] if model.steps else None
+    if not isinstance(learner, BlockValue) or learner.block.role != "learner":
+        return None
+    name = path_parameter(learner.block.target, task)
+    params = dict(learner.params)
+    if learner.block.target.startswith("msl.") and params.get("early_stopping") is not None:
+        return None  # the rounds that it ends with are fitted again
+    if name is None or name not in params or any(map(_may_differ, _blocks(model.steps))):
+        return None
+    return name
+
+
+def without_path_value(model: Model, parameter: str) -> Model:
+    """The same for all models that differ in the value of a path parameter alone."""
+    learner = model.steps[-1]
+    assert isinstance(learner, BlockValue)
+    return Model((*model.steps[:-1], replace(learner, params=_without(learner.params, parameter))))
+
+
+def path_value(model: Model, parameter: str) -> Value:
+    learner = model.steps[-1]
+    assert isinstance(learner, BlockValue)
+    return dict(learner.params)[parameter]
+
+
+def _without(params: tuple[tuple[str, Value], ...], parameter: str) -> tuple[tuple[str, Value], ...]:
+    return tuple((name, value) for name, value in params if name != parameter)
+
+
+def _may_differ(block: BlockValue) -> bool:
+    return block.block.target.partition(".")[0] not in _PATHS or dict(block.params).get("n_jobs", 1) not in (None, 1)
+
+
+def _blocks(part: Step | Value | tuple[Step, ...]) -> Iterator[BlockValue]:
+    """All blocks of a model, those inside others too."""
+    if isinstance(part, BlockValue):
+        yield part
+    if isinstance(part, BlockValue | SymbolValue):
+        for _, value in part.params:
+            yield from _blocks(value)
+    elif isinstance(part, Branches | PipelineValue | tuple):
+        inner = part.branches if isinstance(part, Branches) else part.steps if isinstance(part, PipelineValue) else part
+        for each in inner:
+            yield from _blocks(each)
+
+
+# --- Resources: a cheaper model of the same block ---------------------------------------------------------------------
+#
+# `fidelity n_estimators` after the braces of a declaration names the resource of a block: the parameter that a search
+# can scale down to try many models cheaply. A model with a smaller resource is another model of the same block, and is
+# evaluated and stored as such.
+
+
+def resource_of(params: tuple[Param, ...], name: str) -> Fidelity | None:
+    """The resource of this name; None if the parameter cannot be one: no range, or one that does not always exist."""
+    for param in params:
+        if param.name == name and param.condition is None and isinstance(param.node, IntRange | RealRange):
+            low = param.node.low
+            if not isinstance(low, Formula) and low > 0:
+                return Fidelity(name, float(low), isinstance(param.node, IntRange))
+    return None
+
+
+def without_resource(root: Node) -> list[BlockType]:
+    """The learners of a space that name no resource, each once."""
+    uses = (node.block for node in bottom_up(root) if isinstance(node, BlockUse))
+    learners = {block.key: block for block in uses if block.role == "learner"}
+    return [block for block in learners.values() if block.fidelity is None]
+
+
+def scaled_down(model: Model, share: float) -> Model | None:
+    """The model with this share of the resource of each step that has one; None if no step has."""
+    steps = tuple(_scaled(step, share) for step in model.steps)
+    return Model(steps) if any(map(_has_resource, model.steps)) else None
+
+
+def _has_resource(step: Step) -> bool:
+    if isinstance(step, Branches):
+        return any(_has_resource(inner) for branch in step.branches for inner in branch)
+    fidelity = step.block.fidelity
+    return fidelity is not None and any(name == fidelity.parameter for name, _ in step.params)
+
+
+def _scaled(step: Step, share: float) -> Step:
+    if isinstance(step, Branches):
+        return Branches(tuple(tuple(_scaled(inner, share) for inner in branch) for branch in step.branches))
+    if step.block.fidelity is None:
+        return step
+    return _with_less(step, step.block.fidelity, share)
+
+
+def _with_less(step: BlockValue, fidelity: Fidelity, share: float) -> BlockValue:
+    params = []
+    for name, value in step.params:
+        if name == fidelity.parameter and isinstance(value, int | float) and not isinstance(value, bool):
+            less = max(fidelity.low, value * share)
+            value = min(value, ceil(less - 1e-9) if fidelity.whole else less)
+        params.append((name, value))
+    return replace(step, params=tuple(params))
