@@ -9,16 +9,10 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline, make_union
 
-from msl.blocks.base.build import (
-    ColumnKinds,
-    flat_parameters,
-    model_to_chain,
-    recipe_of,
-    split_at_learner,
-    step_to_estimator,
-)
+from msl.blocks.base.build import ColumnKinds, model_to_chain
 from msl.blocks.base.chain import Branch, ChainClassifier, are_probabilities, probabilities
 from msl.blocks.base.load import BlockProblem
+from msl.blocks.base.recipes import flat_parameters, recipe_of, split_at_learner, step_to_estimator
 from msl.blocks.calibration import Bias
 from msl.blocks.learners.linear_classifiers import Zarbi
 from msl.blocks.preprocessing.scalers import Normalize, Standardize

@@ -17,10 +17,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.preprocessing import KBinsDiscretizer, minmax_scale, scale
 from threadpoolctl import threadpool_limits
 
-from msl.blocks.base.build import step_to_estimator
 from msl.blocks.base.chain import apply_steps, fit_learner, fit_step, learner_outputs
 from msl.blocks.base.load import _SINCE as SINCE
 from msl.blocks.base.load import VERSION
+from msl.blocks.base.recipes import step_to_estimator
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec

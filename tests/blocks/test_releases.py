@@ -8,8 +8,8 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 
-from msl.blocks.base.build import step_to_estimator
 from msl.blocks.base.load import VERSION, BlockProblem, add_implied, demand_release
+from msl.blocks.base.recipes import step_to_estimator
 from msl.space.values import BlockType, BlockValue
 
 ELASTIC = BlockType("e", "sklearn", "learner", "classification", "sklearn.linear_model:LogisticRegression")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from msl.blocks.base.build import flat_parameters
+from msl.blocks.base.recipes import flat_parameters
 from msl.check.check_spec import check_source
 from msl.check.read_models import text_to_model
 from msl.diagnostics.source import Source

@@ -28,7 +28,7 @@ PLANTED = [
     ("msl.encode.scale.scale_of", ["sample", "range.msl"]),
     ("msl.blocks.base.load.load_class", ["plan", "m.msl", "train.csv"]),
     ("msl.blocks.base.build.adapt_model", RUN),
-    ("msl.blocks.base.build.recipe_of", RUN),
+    ("msl.blocks.base.recipes.recipe_of", RUN),
     ("msl.search.strategies.grid.grid", RUN),
     ("msl.data.read.read_table", ["check", "m.msl", "--data", "train.csv"]),
     ("msl.data.infer_types.type_column", ["data", "train.csv"]),

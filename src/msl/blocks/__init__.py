@@ -2,6 +2,7 @@
 
 How is a block written?                base.block: Block and its subclasses
 How does a model become an estimator?  base.build: model_to_chain; base.chain: ChainClassifier, ChainRegressor
+How does a block, or a step?           base.recipes: recipe_of, step_to_estimator
 Where are columns encoded and imputed? base.build: adapt_model
 How is a class imported and trusted?   base.load: load_class, BlockProblem
 Which outputs are valid?               base.check_outputs: BadOutputs

@@ -11,16 +11,9 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 
 from msl.blocks.base.block import Codes, Floats
-from msl.blocks.base.build import (
-    ColumnKinds,
-    Recipe,
-    adapt_model,
-    flat_parameters,
-    inner_place,
-    recipe_of,
-    split_at_learner,
-)
+from msl.blocks.base.build import ColumnKinds, adapt_model
 from msl.blocks.base.learner_paths import LearnerPath
+from msl.blocks.base.recipes import Recipe, flat_parameters, inner_place, recipe_of, split_at_learner
 from msl.blocks.preprocessing.prepare import Columns, Prepare
 from msl.blocks.selection.selectors import FeatureSelector
 from msl.evaluate.dataset import LazyRows

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from msl.blocks.base.block import Floats
-from msl.blocks.base.build import flat_parameters
+from msl.blocks.base.recipes import flat_parameters
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.metrics import score
