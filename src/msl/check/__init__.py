@@ -9,6 +9,7 @@
 - Metrics, their options and resampling -> `objectives`; strategies and ensembles -> `strategies`
 - The models that a search starts from: of files, of the list that ships -> `read_models`
 - `data`, `budget` and `seed` -> `settings`
+- Do search, objectives, ensemble and budget fit each other? -> `consistency`
 - Allowed, but probably a mistake -> `lints`; where diagnostics are collected -> `msl.diagnostics.diagnostic.Report`
 
 Nothing here imports numpy, scikit-learn or the classes that a spec names.

@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from msl.check import lints
+from msl.check.consistency import Consistency
 from msl.check.names.block_declarations import Blocks
 from msl.check.names.library import Declaration, Library, Module, ReadFile
 from msl.check.objectives import ObjectiveReader, limits_of_positive, of_positive, task_of
@@ -16,26 +17,19 @@ from msl.check.structure.expressions import Spaces, blocks_in
 from msl.check.structure.step_order import Structure
 from msl.diagnostics.diagnostic import Diagnostic, Label, Report, in_reading_order
 from msl.diagnostics.source import Source, Span
-from msl.diagnostics.suggest import alternatives, listing
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
 from msl.space.formulas import Facts
 from msl.space.nodes import BlockUse, Marked, Node, Param, bottom_up
 from msl.space.spec import (
-    MODELS,
-    OF_WHOLE_MODEL,
-    OUTPUTS,
     Budget,
-    Call,
     DataStatement,
-    Estimate,
     MetricLimit,
     Objective,
     Space,
     Spec,
     Stage,
-    metrics_of,
 )
 from msl.space.values import BlockType
 
@@ -149,17 +143,18 @@ class _Checker:
                 from msl.check.constraints.requirements import report_verdicts
 
                 report_verdicts(requirements, structure.root, self.facts, self.module, self.report)
+        consistency = Consistency(self.module, self.report)
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
         if root is not None and chain is not None and self._may_use_best:
-            self._can_try(root, chain, written)
+            consistency.check_best(root, chain, written)
         limits = self._limits()
         stages = self._stages(root, written)
-        self._confirmable(objectives, stages)
+        consistency.check_confirming(objectives, stages, self.data)
         if root is not None:
-            self._scalable(root, stages, len(objectives))
-        self._is_weighable(objectives, limits, stages)
-        ensemble = self._ensemble(stages)
-        self._ensemble_fits(limits)
+            consistency.check_resources(root, stages, len(objectives))
+        consistency.check_complexity(self._searched.values(), objectives, limits, stages)
+        ensemble = consistency.read_ensemble(stages, self.calls)
+        consistency.check_ensemble(limits)
         settings = Settings(self.module, self.report)
         budget = next((settings.budget(s, written) for s in self.module.statements(ast.Budget)), Budget())
         seed = next((settings.seed(s) for s in self.module.statements(ast.Seed)), 0)
@@ -178,8 +173,8 @@ class _Checker:
             leave_a_model(requirements, space, self.report)
         if not self.report.failed:
             stages = self._resolved_stages(stages, space)
-            self._ends(stages, budget)
-            self._is_affordable(stages, budget, space)
+            consistency.check_end(stages, budget)
+            consistency.check_evaluations(stages, budget, space)
         if self.data.positive is not None:
             objectives, limits = of_positive(objectives), limits_of_positive(limits)
         return Spec(structure.chain.name, space, objectives, stages, ensemble, budget, self.data, seed, limits)
@@ -293,15 +288,6 @@ class _Checker:
         by_meaning = {(limit.metric.name, limit.operation, limit.value): limit for limit in found}
         return tuple(by_meaning.values())
 
-    def _ensemble_fits(self, limits: tuple[MetricLimit, ...]) -> None:
-        """Warns where an ensemble may be slower or larger than each of its members may be."""
-        of_whole = next((limit for limit in limits if limit.metric.needs in OF_WHOLE_MODEL), None)
-        for statement in self.module.statements(ast.Ensemble):
-            if of_whole is not None:
-                message = f"`{of_whole.text}` is about single models: an ensemble needs as much as its members together"
-                help = "leave `ensemble` out, or require less of each model"
-                self.report.warning("MSL468", self.module.source, statement.span, message, "", help)
-
     def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
         searching = Searching(self.module, self.report, self.calls, root)
         self._starts, self._files, self._portfolios = searching.starts, searching.files, searching.portfolios
@@ -313,120 +299,6 @@ class _Checker:
     def _may_use_best(self) -> bool:
         """Whether a file has the word `best` at all: most have not, and their spaces need not be searched for it."""
         return any("best" in module.source.text for module in self.library.modules if not module.is_implied)
-
-    def _can_try(self, root: Node, chain: Declaration, objectives: int) -> None:
-        """Whether the values of `best` parameters can be tried within one evaluation."""
-        from msl.space.best import best_parameters, deciding_siblings
-
-        found = best_parameters(root)
-        if not found:
-            return
-        if objectives > 1:
-            goal = next(iter(self.module.statements(ast.Goal)))
-            message = (
-                f"`best` takes the value of `{found[0]}` with the lowest loss, but there are {objectives} objectives"
-            )
-            help = "open the parameter without `best`, or join the objectives: `0.8 * a + 0.2 * b`"
-            self.report.error("MSL287", self.module.source, goal.span, message, "", help)
-        for name, other in deciding_siblings(root)[:1]:
-            message = f"`{other}` depends on `{name}`, so the values of `{name}` cannot be tried with `best`"
-            source, span = chain.module.source, chain.node.name.span
-            self.report.error("MSL288", source, span, message, "", f"open `{name}` without `best`")
-
-    def _confirmable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
-        """Warns if a strategy evaluates models again, but the estimates have no other splits for it."""
-        for search in self.module.statements(ast.Search):
-            last = search.stages[-1]
-            is_ordered = self.data.order is not None or self.data.fold is not None
-            reevaluates = len(stages) == len(search.stages) and stages[-1].call.capabilities.reevaluates is not None
-            if reevaluates and objectives and all(_has_one_way(each.estimate, is_ordered) for each in objectives):
-                name = stages[-1].call.name
-                estimate = objectives[0].estimate
-                where = " that have an order" if estimate.follows_order else ""
-                where = " that have folds" if self.data.fold is not None else where
-                message = f"`{estimate.name}` has one way to split rows{where}, so there is nothing to confirm"
-                help = f"leave `{name}` out" if where else f"estimate by `cv` or `holdout`, or leave `{name}` out"
-                self.report.warning("MSL233", self.module.source, last.span, message, "", help)
-
-    def _scalable(self, root: Node, stages: tuple[Stage, ...], objectives: int) -> None:
-        """Warns if a stage scales down the resource of models, but some of them have none, or it cannot."""
-        for search in self.module.statements(ast.Search):
-            pairs = list(zip(search.stages, stages, strict=False)) if len(stages) == len(search.stages) else []
-            for written, stage in pairs:
-                if dict(stage.call.options).get("resource") == "fidelity" and (lacking := _without_resource(root)):
-                    names = listing([block.name for block in lacking])
-                    message = f"`{stage.call.name}` scales down the resource of models, but {names} declares none"
-                    help = (
-                        "these have fewer rows instead; write `resource = auto` if that is meant, or declare `fidelity`"
-                    )
-                    self.report.warning("MSL292", self.module.source, written.span, message, "", help)
-                elif objectives > 1 and stage.call.name == "auto" and dict(stage.call.options).get("resource"):
-                    message = "with several objectives `auto` is `cmdpso`, which scales down no resource"
-                    help = "leave `resource` out, or search by `halving`"
-                    self.report.warning("MSL292", self.module.source, written.span, message, "", help)
-
-    def _is_weighable(
-        self, objectives: tuple[Objective, ...], limits: tuple[MetricLimit, ...], stages: tuple[Stage, ...]
-    ) -> None:
-        """Whether the complexity of every learner is known, where it decides."""
-        measured = [metric for each in objectives for metric in metrics_of(each.loss)]
-        measured += [limit.metric for limit in limits]
-        minimised = any(metric.needs == "complexity" for metric in measured)
-        choosing = next((stage for stage in stages if _prefers_simple(stage)), None)
-        if not self._searched or not (minimised or choosing is not None):
-            return
-        from msl.check.objectives import not_weighable
-
-        unknown = not_weighable(self._searched.values())
-        kind: type[ast.Goal | ast.Search] = ast.Goal if minimised else ast.Search
-        goal = next(iter(self.module.statements(kind)), None)
-        if unknown and goal is not None:
-            asks, instead = "", "minimize `features` or `fit_time` instead"
-            if (
-                not minimised
-                and choosing is not None
-                and (decides := choosing.call.capabilities.complexity) is not None
-            ):
-                asks = f", by which `{choosing.call.name}` chooses"
-                instead = f"write `{decides.option} = {decides.instead}`" if decides.instead else "search otherwise"
-            message = f"the complexity of `{unknown[0].name}`{asks} is not known: `{unknown[0].target}` is not ours"
-            help = f"give its class a method `complexity`, leave it out, or {instead}"
-            self.report.warning("MSL236", self.module.source, goal.span, message, "", help)
-
-    def _ends(self, stages: tuple[Stage, ...], budget: Budget) -> None:
-        """Whether something ends each stage: an `until` that is never reached does not."""
-        for search in self.module.statements(ast.Search):
-            if budget.time is not None or budget.evaluations is not None or len(stages) != len(search.stages):
-                return
-            for written, stage in zip(search.stages, stages, strict=True):
-                if stage.call.capabilities.needs_end(dict(stage.call.options)):
-                    message = f"nothing ends `{stage.call.name}`: it takes all evaluations that the budget allows"
-                    help = "add `budget(time = 1min)` or `budget(evaluations = 1_000)`"
-                    self.report.error("MSL247", self.module.source, written.span, message, "", help)
-
-    def _is_affordable(self, stages: tuple[Stage, ...], budget: Budget, space: Space) -> None:
-        """Whether the budget leaves something for every stage."""
-        for search in self.module.statements(ast.Search):
-            if budget.evaluations is not None and len(stages) == len(search.stages) > 1:
-                from msl.check.strategies import warn_of_starved
-
-                warn_of_starved(search, stages, budget.evaluations, space, self.module.source, self.report)
-
-    def _ensemble(self, stages: tuple[Stage, ...]) -> Call | None:
-        for statement in self.module.statements(ast.Ensemble):
-            call = self.calls.call("combiner", statement.call, self.module)
-            members = MODELS if call is None else call.capabilities.members
-            if (
-                call is not None
-                and members not in (MODELS, OUTPUTS)
-                and not any(members in s.call.capabilities.leaves for s in stages)
-            ):
-                others = [name for name in self.library.implied("combiner").declarations if name != call.name]
-                message = f"`{call.name}` lets the particles of a swarm vote, and no stage of the search is a swarm"
-                help = f"search with `pso`, or use {alternatives(others)}"
-                self.report.error("MSL148", self.module.source, statement.call.span, message, "", help)
-            return call
-        return None
 
     def _resolved_stages(self, stages: tuple[Stage, ...], space: Space) -> tuple[Stage, ...]:
         """The stages with their starts resolved for the table; a start that is not in the space is reported."""
@@ -473,28 +345,6 @@ def _evaluating(stage: Stage, models: tuple[Node, ...]) -> Stage:
     """A stage that evaluates these models and no others."""
     capabilities = replace(stage.call.capabilities, queries=(len(models), len(models)))
     return replace(stage, call=replace(stage.call, capabilities=capabilities), models=models)
-
-
-def _without_resource(root: Node) -> list[BlockType]:
-    from msl.space.fit_costs import without_resource
-
-    return without_resource(root)
-
-
-def _prefers_simple(stage: Stage) -> bool:
-    """Whether the complexity of models decides in a stage."""
-    decides = stage.call.capabilities.complexity
-    return decides is not None and dict(stage.call.options).get(decides.option) == decides.value
-
-
-def _has_one_way(estimate: Estimate, is_ordered: bool) -> bool:
-    """Whether every repeat would have the same splits."""
-    options = dict(estimate.options)
-    if options.get("subsample", 1) != 1:
-        return False
-    if is_ordered and estimate.follows_order:
-        return True
-    return estimate.fixed_splits and not options.get("shuffle")
 
 
 def _why_not_in(space: Space, start: Node) -> str | None:

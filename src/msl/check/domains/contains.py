@@ -294,7 +294,7 @@ def _shown(value: object) -> str:
 
 
 def _end(amount: object) -> str:
-    from msl.space.to_text import amount_to_text
+    from msl.space.names_to_text import amount_to_text
 
     return amount_to_text(amount).removesuffix(".0")  # type: ignore[arg-type]
 

@@ -17,8 +17,8 @@ from msl.record import record
 from msl.space.conditions import Computed, Literal, Sibling, Term
 from msl.space.formulas import FACTS
 from msl.space.lengths import MOST_LENGTH, lengths_of, names_in
+from msl.space.names_to_text import name_to_text, term_to_text
 from msl.space.nodes import Choice, Const, IntRange, Listing, Node, Param, Sized
-from msl.space.to_text import name_to_text, term_to_text
 
 
 def names_parameter(size: ast.Expression) -> bool:

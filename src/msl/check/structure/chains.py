@@ -8,6 +8,7 @@ from msl.diagnostics.source import Span
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
+from msl.space.names_to_text import part_name
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -25,7 +26,6 @@ from msl.space.nodes import (
     bottom_up,
     children,
 )
-from msl.space.to_text import part_name
 from msl.space.values import BlockType
 
 

@@ -11,8 +11,8 @@ from msl.language import ast
 from msl.record import record
 from msl.space.column_selectors import KINDS, REST, Selector, first_blocks, is_pattern, matching, selected, selector_of
 from msl.space.formulas import Facts
+from msl.space.names_to_text import name_to_text
 from msl.space.nodes import BlockUse, Node, Union, bottom_up
-from msl.space.to_text import name_to_text
 
 #: What people who come from other tools call the kinds.
 _KIND_MEANT = {
