@@ -36,6 +36,7 @@ from msl.space.conditions import (
 )
 from msl.space.enumerate.count import Models
 from msl.space.formulas import Facts, Formula
+from msl.space.names_to_text import RESERVED, is_identifier, number_to_text
 from msl.space.nodes import (
     Arrange,
     Bool,
@@ -57,15 +58,7 @@ from msl.space.nodes import (
     Vector,
 )
 from msl.space.spec import Space
-from msl.space.to_text import (
-    RESERVED,
-    is_identifier,
-    model_to_file_text,
-    model_to_text,
-    node_to_text,
-    number_to_text,
-    value_to_text,
-)
+from msl.space.to_text import model_to_file_text, model_to_text, node_to_text, value_to_text
 from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
 
 # --- reading back: text to AST to the same plain data, without the checker ----------------------------------------

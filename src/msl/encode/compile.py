@@ -41,6 +41,7 @@ from msl.space.conditions import marks, observed_settings
 from msl.space.evaluate_conditions import holds
 from msl.space.formulas import FACTS, Amount, Formula, depends_on
 from msl.space.lengths import most_elements, names_in, with_known_lengths
+from msl.space.names_to_text import BlockNames, part_name
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -72,7 +73,7 @@ from msl.space.nodes import (
 )
 from msl.space.part_parameters import variable, without_open_reals
 from msl.space.spec import Space
-from msl.space.to_text import BlockNames, NodeWriter, part_name
+from msl.space.to_text import NodeWriter
 from msl.space.values import part_as_block, pipeline_value
 
 #: Beyond this, slots are given out for something that is no longer meant.

@@ -9,6 +9,7 @@ from typing import Any
 from msl.report.text_tables import aligned, shown
 from msl.space.diff.pieces import Change, Kind
 from msl.space.enumerate.equivalence import Relation, Verdict
+from msl.space.names_to_text import BlockNames, part_name
 from msl.space.nodes import (
     BlockUse,
     Choice,
@@ -23,7 +24,7 @@ from msl.space.nodes import (
     bottom_up,
     children,
 )
-from msl.space.to_text import BlockNames, NodeWriter, part_name
+from msl.space.to_text import NodeWriter
 from msl.store.stored_run import Run
 
 _SIGNS = {

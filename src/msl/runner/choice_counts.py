@@ -12,6 +12,7 @@ from msl.runner.plan import Plan
 from msl.space.column_selectors import ON
 from msl.space.membership import Membership
 from msl.space.membership_of_values import ABSENT
+from msl.space.names_to_text import BlockNames, part_name
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -29,7 +30,7 @@ from msl.space.nodes import (
     Sequence as Row,
 )
 from msl.space.spec import Space
-from msl.space.to_text import BlockNames, NodeWriter, part_name
+from msl.space.to_text import NodeWriter
 from msl.space.values import BlockValue, Branches, Model, Step
 
 _LONGEST_NAME = 40

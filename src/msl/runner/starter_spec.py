@@ -20,7 +20,7 @@ from msl.diagnostics.source import Source
 from msl.diagnostics.terminal import safe
 from msl.language.formatter import format_source
 from msl.runner.starter_space import PRESETS, USUAL_PRESET, Preset, StarterSpace
-from msl.space.to_text import name_to_text, quoted
+from msl.space.names_to_text import name_to_text, quoted
 
 #: How a column that is not simply a feature is used.
 _USES: dict[ColumnUse, str] = {

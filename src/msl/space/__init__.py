@@ -14,6 +14,6 @@
 - How many models are there? Draw one, list them -> `enumerate.count`
 - Do two spaces have the same models? -> `enumerate.equivalence`
 - What is the digest of a space? -> `canonical.digest`; what differs between two? -> `diff.compare`
-- How is it written in MSL? -> `to_text`, `condition_text`
+- How is it written in MSL? -> `to_text`, `condition_text`; names, numbers and formulas -> `names_to_text`
 - What is left for one table? -> `resolve`; what are the defaults? -> `defaults`; what is too large? -> `numbers.excess`
 """

@@ -21,7 +21,8 @@ from msl.space.conditions import (
     ValueIs,
 )
 from msl.space.formulas import FUNCTIONS
-from msl.space.to_text import BlockNames, NodeWriter, computed_to_text, part_name
+from msl.space.names_to_text import BlockNames, computed_to_text, part_name
+from msl.space.to_text import NodeWriter
 from msl.space.values import BlockType
 
 

@@ -1,23 +1,27 @@
 """Write models, domains and spaces as MSL text; a model as an expression with nothing open, or as a file of its own.
 
-Requirements are written by `condition_text`.
+Names, numbers and formulas are written by `names_to_text`, requirements by `condition_text`.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import defaultdict
 from collections.abc import Collection
 from itertools import accumulate
-from pathlib import PurePath
 
 from msl.record import record
 from msl.space.column_selectors import ON, Selector, selector_of
-from msl.space.conditions import Computed as ComputedTerm
-from msl.space.conditions import Literal, Sibling, Term
 from msl.space.evaluate_conditions import occurrences
-from msl.space.formulas import FUNCTIONS, Amount, Formula
+from msl.space.formulas import Amount, Formula
+from msl.space.names_to_text import (
+    BlockNames,
+    amount_to_text,
+    called,
+    name_to_text,
+    number_to_text,
+    part_name,
+    term_to_text,
+)
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -47,9 +51,11 @@ from msl.space.nodes import (
     children,
     weighted_options,
 )
-from msl.space.values import BlockType, BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 _WIDEST_LINE = 100
+#: Texts between quotes, in which parentheses mean nothing.
+_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def model_to_text(model: Model, ambiguous: Collection[str] = ()) -> str:
@@ -136,119 +142,6 @@ def _branch(steps: tuple[Step, ...], names: BlockNames) -> str:
     return texts[0] if len(texts) == 1 else f"({' >> '.join(texts)})"
 
 
-# --- names, numbers and texts, each in its shortest form that reads back ---
-
-
-#: Words that cannot stand as a name without quotes.
-RESERVED = frozenset(
-    "msl use data block part chain require minimize maximize search ensemble budget seed "
-    "as for by then if and or not is any none true false default int real bool log step vector of".split()
-)
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_CATALOGUE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)( [0-9]+)?")
-#: Texts between quotes, in which parentheses mean nothing.
-_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
-_SMALL_EXPONENT, _LARGE_EXPONENT = -3, 5
-
-
-def is_identifier(text: str) -> bool:
-    """Whether a name can stand without quotes."""
-    return _IDENTIFIER.fullmatch(text) is not None and text not in RESERVED
-
-
-def name_to_text(text: str) -> str:
-    """A parameter or an alternative by its name, quoted where it must be."""
-    return text if is_identifier(text) else quoted(text)
-
-
-def quoted(text: str) -> str:
-    """A text between quotes, with escapes for what a line cannot hold."""
-    body = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return '"' + "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in body) + '"'
-
-
-def number_to_text(number: int | float) -> str:
-    """The shortest text that reads back as the same number, and as an integer or a real as it is."""
-    if isinstance(number, int):
-        return str(number)
-    if not math.isfinite(number):
-        raise ValueError(f"{number} has no spelling in MSL: only finite numbers can be written")
-    plain = repr(number)
-    if "e" in plain:
-        digits, _, exponent = plain.partition("e")
-        return f"{digits}e{int(exponent)}"
-    exponential = _exponential(plain)
-    return exponential if exponential is not None and len(exponential) < len(plain) else plain
-
-
-def _exponential(plain: str) -> str | None:
-    """A very small or very large plain number as digits and a power of ten."""
-    sign, digits = ("-", plain[1:]) if plain.startswith("-") else ("", plain)
-    whole, _, fraction = digits.partition(".")
-    significant = (whole + fraction).strip("0")
-    if not significant:
-        return None
-    leading = len(whole) - 1 if whole != "0" else -1 - (len(fraction) - len(fraction.lstrip("0")))
-    if _SMALL_EXPONENT < leading < _LARGE_EXPONENT:
-        return None
-    mantissa = significant[0] + ("." + significant[1:] if len(significant) > 1 else "")
-    return f"{sign}{mantissa}e{leading}"
-
-
-def part_name(mark: str) -> str:
-    """A marked part as its file calls it; a mark may begin with the file."""
-    return mark.rpartition(":")[2]
-
-
-class BlockNames:
-    """How blocks are called: by name alone, or with their origin where the name says too little."""
-
-    def __init__(self, blocks: Collection[BlockType] = (), ambiguous: Collection[str] = ()) -> None:
-        blocks = [block for block in blocks if block != ON]
-        self.origins = list(dict.fromkeys(block.origin for block in blocks))
-        self.qualifiers = _qualifiers(self.origins)
-        homes: dict[str, set[str]] = defaultdict(set)
-        for block in blocks:
-            homes[block.name].add(block.origin)
-        self._ambiguous = {name for name, origins in homes.items() if len(origins) > 1} | set(ambiguous)
-
-    def name(self, block: BlockType) -> str:
-        if block.name not in self._ambiguous or block.origin not in self.qualifiers:
-            return block.name
-        return f"{self.qualifiers[block.origin]}.{block.name}"
-
-    def use(self) -> str:
-        """The statement that brings all these blocks into a file."""
-        return "use " + ", ".join(map(self._use_item, sorted(self.origins, key=lambda o: (not is_catalogue(o), o))))
-
-    def _use_item(self, origin: str) -> str:
-        target = origin if is_catalogue(origin) else quoted(origin)
-        natural, chosen = _natural_qualifier(origin), self.qualifiers[origin]
-        return target if chosen == natural else f"{target} as {chosen}"
-
-
-def is_catalogue(origin: str) -> bool:
-    """Whether an origin is a catalogue, with or without its version, rather than a file."""
-    return _CATALOGUE.fullmatch(origin) is not None
-
-
-def _natural_qualifier(origin: str) -> str:
-    return origin.partition(" ")[0] if is_catalogue(origin) else PurePath(origin).name.removesuffix(".msl")
-
-
-def _qualifiers(origins: list[str]) -> dict[str, str]:
-    """A name for each origin: the one that `use` gives it, or another where two would share it or it is no name."""
-    taken: dict[str, str] = {}
-    for origin in sorted(origins):
-        name = re.sub(r"[^A-Za-z0-9_]+", "_", _natural_qualifier(origin)) or "blocks"
-        name = name if is_identifier(name) else f"_{name}"
-        number = 2
-        while (qualifier := name if name not in taken else f"{name}_{number}") in taken:
-            number += 1
-        taken[qualifier] = origin
-    return {origin: qualifier for qualifier, origin in taken.items()}
-
-
 # --- domains and whole spaces, such as `int 1..10 log`, `a | b` and `(a & b)?` ---
 
 
@@ -314,9 +207,9 @@ class NodeWriter:
             case SymbolValue(name=name, params=params, own=True):
                 return _braced(name_to_text(name), self.fixed(params))
             case SymbolValue(name=name, params=params):
-                return _called(name_to_text(name), self.fixed(params))
+                return called(name_to_text(name), self.fixed(params))
             case BlockValue(block=block, params=params):
-                return _called(self._names.name(block), self.fixed(params))
+                return called(self._names.name(block), self.fixed(params))
             case PipelineValue(steps=steps):
                 return f"({' >> '.join(_steps(steps, self._names)) or 'none'})"
 
@@ -344,11 +237,11 @@ class NodeWriter:
             case Symbol(name=name, params=params, own=True):
                 return _Text(self._braced(name_to_text(name), self._params(params, texts)))
             case Symbol(name=name, params=params):
-                return _Text(_called(name_to_text(name), self._params(params, texts)))
+                return _Text(called(name_to_text(name), self._params(params, texts)))
             case BlockUse(block=block) if block == ON:
                 return _Text(_on(selector_of(node) or "", "none"))
             case BlockUse(block=block, params=params):
-                return _Text(_called(self._names.name(block), self._params(params, texts)))
+                return _Text(called(self._names.name(block), self._params(params, texts)))
             case Pipeline(node=inner):
                 return texts[id(inner)]
             case Computed(formula=formula):
@@ -368,12 +261,12 @@ class NodeWriter:
             case Subset(members=members) | Permute(members=members):
                 word = "subset" if isinstance(node, Subset) else "permute"
                 shown = _cut([texts[id(member)].text for member in members], room)
-                return _Text(_called(word, shown) if members else "none")
+                return _Text(called(word, shown) if members else "none")
             case Arrange(low=low, high=high, members=members):
                 shown = _cut([texts[id(member)].text for member in members], room)
-                return _Text(_called("arrange", [f"{low}..{high}", *shown]))
+                return _Text(called("arrange", [f"{low}..{high}", *shown]))
             case Repeat(low=low, high=high, member=member):
-                return _Text(_called("repeat", [texts[id(member)].text, f"{low}..{high}"]))
+                return _Text(called("repeat", [texts[id(member)].text, f"{low}..{high}"]))
 
     def _sequence(self, steps: tuple[Node, ...], texts: dict[int, _Text], room: int | None) -> _Text:
         """Steps one after the other; the first that selects columns has the others up to a learner in parentheses."""
@@ -432,31 +325,6 @@ def _is_one_row(node: Node) -> bool:
     return False
 
 
-def amount_to_text(amount: Amount) -> str:
-    """A number, or a formula over the table."""
-    if not isinstance(amount, Formula):
-        return number_to_text(amount)
-    if not amount.operands:
-        return part_name(amount.operation)
-    return computed_to_text(
-        amount.operation, [amount_to_text(x) for x in amount.operands], list(map(_is_infix, amount.operands))
-    )
-
-
-def _is_infix(amount: Amount) -> bool:
-    return isinstance(amount, Formula) and bool(amount.operands) and amount.operation not in FUNCTIONS
-
-
-def computed_to_text(operation: str, operands: list[str], infix: list[bool]) -> str:
-    """A function call, or an operator between operands; `infix` says which operands need parentheses."""
-    if operation in FUNCTIONS:
-        return _called(operation, operands)
-    grouped = [f"({text})" if wrap else text for text, wrap in zip(operands, infix, strict=True)]
-    if operation == "^" and grouped[0].startswith("-"):
-        grouped[0] = f"({grouped[0]})"
-    return f"-{grouped[0]}" if len(grouped) == 1 else f" {operation} ".join(grouped)
-
-
 def _range(node: IntRange | RealRange | Bool) -> str:
     match node:
         case Bool():
@@ -506,22 +374,5 @@ def _cut(texts: list[str], room: int | None) -> list[str]:
     return [*texts[:kept], f"… {len(texts) - kept} more"]
 
 
-def term_to_text(length: Term) -> str:
-    """The length of a vector: a parameter, or what is computed from such."""
-    match length:
-        case ComputedTerm(operation=operation, operands=operands):
-            infix = [isinstance(operand, ComputedTerm) for operand in operands]
-            return computed_to_text(operation, list(map(term_to_text, operands)), infix)
-        case Literal(value=int(value)):
-            return number_to_text(value)
-        case Sibling(name=name):
-            return name_to_text(name)
-    raise TypeError(f"{length} does not count elements")
-
-
 def _braced(name: str, arguments: list[str]) -> str:
     return f"{name} {{ {', '.join(arguments)} }}" if arguments else f"{name} {{}}"
-
-
-def _called(name: str, arguments: list[str]) -> str:
-    return f"{name}({', '.join(arguments)})" if arguments else name

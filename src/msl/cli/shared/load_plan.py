@@ -124,7 +124,7 @@ def overrides_of(
 ) -> list[Override]:
     """What `--set`, `--start`, `--target` and `--seed` change, in this order."""
     from msl.language.override import WrongOverride, text_to_override
-    from msl.space.to_text import quoted
+    from msl.space.names_to_text import quoted
 
     try:
         found = [text_to_override(each) for each in changes]

@@ -13,6 +13,7 @@ from enum import StrEnum
 from msl.record import record
 from msl.space.column_selectors import selector_of
 from msl.space.condition_text import condition_to_text, requirement_to_text
+from msl.space.names_to_text import name_to_text, part_name
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -31,7 +32,7 @@ from msl.space.nodes import (
     steps_up,
 )
 from msl.space.spec import Space
-from msl.space.to_text import is_single, name_to_text, node_to_text, part_name, selector_to_text
+from msl.space.to_text import is_single, node_to_text, selector_to_text
 
 _MOST_ALTERNATIVES = 14
 _MOST_SETTINGS = 10

@@ -33,8 +33,8 @@ from msl.report.search_importance import (
     with_whole_losses,
 )
 from msl.space.formulas import Facts
+from msl.space.names_to_text import number_to_text
 from msl.space.spec import Spec
-from msl.space.to_text import number_to_text
 
 #: Fewer evaluations say nothing about a spec.
 FEWEST = 30

@@ -31,6 +31,7 @@ from msl.space.diff.pieces import (
 from msl.space.enumerate.disjoint_sets import WorkLimit
 from msl.space.enumerate.equivalence import Relation, Verdict, relate
 from msl.space.formulas import Formula
+from msl.space.names_to_text import amount_to_text, name_to_text, term_to_text
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -51,7 +52,7 @@ from msl.space.nodes import (
     rebuilt,
 )
 from msl.space.spec import Space
-from msl.space.to_text import amount_to_text, is_single, name_to_text, node_to_text, term_to_text, value_to_text
+from msl.space.to_text import is_single, node_to_text, value_to_text
 from msl.space.values import BlockType
 
 _LONGEST_TEXT = 80

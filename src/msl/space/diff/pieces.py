@@ -14,10 +14,10 @@ from msl.space.canonical.normal_form import Nodes, Speaker, naming_of, survey_of
 from msl.space.condition_text import requirement_to_text
 from msl.space.enumerate.equivalence import Relation
 from msl.space.formulas import Amount, Formula, at_most
+from msl.space.names_to_text import part_name
 from msl.space.nodes import Bool, Const, IntRange, Marked, Node, RealRange, bottom_up
 from msl.space.part_parameters import variable
 from msl.space.spec import Space
-from msl.space.to_text import part_name
 
 
 class Kind(StrEnum):

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from itertools import chain
 
 from msl.space.canonical.normal_conditions import block_identity
+from msl.space.names_to_text import part_name
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -31,7 +32,6 @@ from msl.space.nodes import (
     Vector,
     bottom_up,
 )
-from msl.space.to_text import part_name
 
 _LONGEST_ROW = 4_096
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from itertools import repeat
 from typing import Any
 
 from msl.space.enumerate.disjoint_sets import (
@@ -28,9 +27,10 @@ from msl.space.enumerate.disjoint_sets import (
     disjoint_union,
     explore,
 )
+from msl.space.enumerate.node_facts import PIPELINE, elements_of, is_logarithmic, leaves_of, sort_of
 from msl.space.enumerate.number_sets import RealInterval, cut_real, cut_whole, split_real, split_whole
 from msl.space.evaluate_conditions import holds
-from msl.space.formulas import Facts, Formula
+from msl.space.formulas import Facts
 from msl.space.lengths import length_beside, list_of, names_in
 from msl.space.model_traits import (
     NO_TRAITS,
@@ -48,28 +48,21 @@ from msl.space.model_traits import (
 from msl.space.nodes import (
     BlockUse,
     Bool,
-    Choice,
     Const,
     IntRange,
-    Listing,
     Marked,
     Node,
     Param,
     Pipeline,
     RealRange,
-    Regions,
-    Sequence,
     Sized,
     Symbol,
-    Union,
     Vector,
     steps_up,
 )
-from msl.space.numbers import known
 from msl.space.values import (
     BlockType,
     BlockValue,
-    Branches,
     PipelineValue,
     Step,
     SymbolValue,
@@ -136,7 +129,6 @@ class _Siblings:
 
 Enumerations = dict[OrderedSet[View], Enumeration]
 _Leaf = tuple[int, Node, Visibility]
-_PIPELINE = ("pipeline",)
 #: The rows of steps of several nodes, by the numbers of the nodes that have each and the traits that it has there.
 Rows = Callable[[tuple[Node, ...]], Mapping[OrderedSet[tuple[int, Traits]], Enumeration]]
 
@@ -179,12 +171,12 @@ class ValuePartition:
     def _cut(self, nodes: tuple[Node, ...], visibilities: tuple[Visibility, ...]) -> Enumerations:
         groups: dict[tuple[Any, ...], list[_Leaf]] = defaultdict(list)
         for number, (node, visibility) in enumerate(zip(nodes, visibilities, strict=True)):
-            for leaf in _leaves(node):
-                sort = (*_sort(leaf), "log") if self._scales and _is_logarithmic(leaf) else _sort(leaf)
+            for leaf in leaves_of(node):
+                sort = (*sort_of(leaf), "log") if self._scales and is_logarithmic(leaf) else sort_of(leaf)
                 groups[sort].append((number, leaf, visibility))
-        if _PIPELINE in groups:  # a pipeline may come to a single block, which other leaves may be too
+        if PIPELINE in groups:  # a pipeline may come to a single block, which other leaves may be too
             for sort in [sort for sort in groups if sort[0] == "block"]:
-                groups[_PIPELINE].extend(groups.pop(sort))
+                groups[PIPELINE].extend(groups.pop(sort))
         pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
         for sort, leaves in groups.items():
             for views, piece in self._group(sort, leaves).items():
@@ -253,7 +245,7 @@ class ValuePartition:
         if len(leaves) == 1 and isinstance(leaves[0][1], Vector):
             (element,) = self.values((leaves[0][1].element,), (Visibility(),)).values()
             return {_alike(leaves, ()): Power(element, size)}
-        rows = [tuple(_elements(node, size)) for _, node, _ in leaves]
+        rows = [tuple(elements_of(node, size)) for _, node, _ in leaves]
 
         def step(state: tuple[int, OrderedSet[tuple[int, Traits]]]) -> tuple[Any, Iterable[tuple[Enumeration, Any]]]:
             place, holders = state
@@ -431,82 +423,6 @@ class _Record:
 
 
 # --- what a leaf is ------------------------------------------------------------------------------------
-
-
-def _leaves(node: Node) -> Iterator[Node]:
-    """The alternatives of a value, without choices; values that are written out become nodes."""
-    match node:
-        case Choice(options=options):
-            for option in options:
-                yield from _leaves(option)
-        case Marked(node=inner):
-            yield from _leaves(inner)
-        case Const(value=BlockValue(block=block, params=params)):
-            yield BlockUse(block, _fixed(params))
-        case Const(value=SymbolValue(name=name, params=params, own=own)):
-            yield Symbol(name, _fixed(params), own)
-        case Const(value=PipelineValue(steps=steps)):
-            yield Pipeline(_row_of(steps))
-        case Const(value=str() as name):
-            yield Symbol(name)
-        case Const(value=tuple() as items):
-            yield Listing(tuple(Const(item) for item in items))
-        case _:
-            yield node
-
-
-def _row_of(steps: tuple[Step, ...]) -> Node:
-    return Sequence(tuple(map(_node_of, steps)))
-
-
-def _node_of(step: Step) -> Node:
-    if isinstance(step, Branches):
-        return Union(tuple(map(_row_of, step.branches)))
-    return BlockUse(step.block, _fixed(step.params))
-
-
-def _fixed(params: Params) -> tuple[Param, ...]:
-    return tuple(Param(name, Const(value)) for name, value in params)
-
-
-def _sort(leaf: Node) -> tuple[Any, ...]:
-    """What two leaves must agree in to have a value in common."""
-    match leaf:
-        case IntRange():
-            return ("int",)
-        case RealRange():
-            return ("real",)
-        case Bool() | Const(value=bool()):
-            return ("bool",)
-        case Const(value=int()):
-            return ("int",)
-        case Const(value=float()):
-            return ("real",)
-        case Const(value=Formula() as formula):
-            return "formula", formula
-        case Const(value=value):
-            return "plain", value
-        case BlockUse(block=block):
-            return "block", block
-        case Pipeline():
-            return _PIPELINE
-        case Symbol(name=name, own=own):
-            return "symbol", name, own
-        case Listing(elements=elements):
-            return "tuple", len(elements)
-        case Vector(size=size):
-            return "tuple", known(size)
-        case Regions(count=count, width=width):
-            return "regions", known(count), known(width)
-    raise TypeError(f"{type(leaf).__name__} is a step, not a value")
-
-
-def _is_logarithmic(leaf: Node) -> bool:
-    return isinstance(leaf, IntRange | RealRange) and leaf.log and leaf.low != leaf.high
-
-
-def _elements(node: Node, size: int) -> Iterable[Node]:
-    return repeat(node.element, size) if isinstance(node, Vector) else node.elements  # type: ignore[union-attr]
 
 
 def _view(number: int, observed: Appearance, traits: Traits = NO_TRAITS) -> View:
