@@ -176,25 +176,24 @@ class _Reading:
         if not sound:
             self.broken.append(_broken_declaration(self.source.slice(statement.span)))
             return
-        length = statement.span.end - statement.span.start
-        if (
-            length > MOST_LEVELS and (levels := ast.depth(statement)) > MOST_LEVELS
-        ):  # a level needs at least one character
-            where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{levels} levels")
+        text = self.source.slice(statement.span)
+        # Each level, and each sign, needs at least one character.
+        if len(text) > MOST_LEVELS and (levels := ast.depth(statement)) > MOST_LEVELS:
             message = f"this statement is nested too deeply: at most {MOST_LEVELS} levels are allowed"
-            help = "name its inner pieces with `part`"
-            self.diagnostics.append(Diagnostic("MSL017", Severity.ERROR, message, where, help=help))
-            self.broken.append(_broken_declaration(self.source.slice(statement.span)))
-            return
-        signs = sum(self.source.slice(statement.span).count(sign) for sign in "+-*/^")
-        if signs >= MOST_TERMS and (terms := ast.most_terms(statement)) >= MOST_TERMS:
-            where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{terms + 1:,} terms")
+            self._refuse(statement, f"{levels} levels", message, "name its inner pieces with `part`")
+        elif sum(map(text.count, "+-*/^")) >= MOST_TERMS and (terms := ast.most_terms(statement)) >= MOST_TERMS:
             message = f"an arithmetic expression in this statement is too long: at most {MOST_TERMS} terms are allowed"
             help = "write a product of equal factors as one number, or split the statement"
-            self.diagnostics.append(Diagnostic("MSL017", Severity.ERROR, message, where, help=help))
-            self.broken.append(_broken_declaration(self.source.slice(statement.span)))
-            return
-        self.statements.append(statement)
+            self._refuse(statement, f"{terms + 1:,} terms", message, help)
+        else:
+            self.statements.append(statement)
+
+    def _refuse(self, statement: ast.Statement, label: str, message: str, help: str) -> None:
+        """Report a statement that is too large, and count it as broken."""
+        start = statement.span.start
+        where = Label(self.source, Span(start, start + 1), label)
+        self.diagnostics.append(Diagnostic("MSL017", Severity.ERROR, message, where, help=help))
+        self.broken.append(_broken_declaration(self.source.slice(statement.span)))
 
     def _break(self, tokens: list[Token], failure: Failure, following: Token | None) -> None:
         name_taken = _mistakes().reserved_as_name(self.source, failure, tokens, following)

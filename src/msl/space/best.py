@@ -18,7 +18,7 @@ from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, Param, Real
 from msl.space.numbers import evenly_spaced, level_count, level_value, whole_numbers
 from msl.space.spec import Space
 from msl.space.to_text import is_single, node_to_text
-from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value, is_number
 
 #: The most values that are tried in one evaluation, of all `best` parameters of a model together.
 MOST_TRIED = 16
@@ -51,12 +51,8 @@ def best_parameters(root: Node) -> list[str]:
 def takes_numbers(node: Node) -> bool:
     """Whether `best` can stand before this domain: a range, or a choice between numbers."""
     if isinstance(node, Choice):
-        return all(isinstance(option, Const) and _is_number(option.value) for option in node.options)
+        return all(isinstance(option, Const) and is_number(option.value) for option in node.options)
     return isinstance(node, IntRange | RealRange)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 # --- the space that is searched ---------------------------------------------------------------------------------------
@@ -225,7 +221,7 @@ def _readings(name: str, value: Value, domains: Domains) -> list[Value]:
         return [PipelineValue(steps) for steps in _rows(value.steps, domains)]
     if isinstance(value, tuple):
         return list(product(*(_readings(_ELEMENT, item, domains) for item in value)))
-    if not _is_number(value):
+    if not is_number(value):
         return [value]
     words = (word for (parameter, word), domain in domains.items() if parameter == name and _may_be(domain, value))
     return [value, *words]

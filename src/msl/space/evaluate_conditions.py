@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeGuard
 
 from msl.record import record
 from msl.space.conditions import (
@@ -285,7 +285,7 @@ def _value(term: Term, world: _World) -> Value | _Undefined:
             return UNDEFINED if owner is None else parameter(owner.params, name)
         case Computed(operation=operation, operands=operands):
             values = [_value(operand, world) for operand in operands]
-            if not all(_is_number(value) for value in values):
+            if not all(is_exact_number(value) for value in values):
                 return UNDEFINED
             try:
                 result = apply(operation, values)  # type: ignore[arg-type]
@@ -294,7 +294,8 @@ def _value(term: Term, world: _World) -> Value | _Undefined:
             return result  # type: ignore[return-value]  # a Fraction compares exactly and goes no further
 
 
-def _is_number(value: object) -> bool:
+def is_exact_number(value: object) -> TypeGuard[int | float | Fraction]:
+    """Whether a value is a number, or a fraction that arithmetic has led to."""
     return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
 
 
@@ -302,10 +303,10 @@ def _compared(sign: str, left: Value | _Undefined, right: Value | _Undefined) ->
     if isinstance(left, _Undefined) or isinstance(right, _Undefined):
         return None
     if sign in ("==", "!="):
-        if (left is None) != (right is None) and (_is_number(left) or _is_number(right)):
+        if (left is None) != (right is None) and (is_exact_number(left) or is_exact_number(right)):
             return None
         return _same(left, right) is (sign == "==")
-    if not (_is_number(left) and _is_number(right)):
+    if not (is_exact_number(left) and is_exact_number(right)):
         return None
     return _COMPARE[sign](left, right)
 

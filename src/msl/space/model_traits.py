@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeGuard
 
 from msl.space.conditions import (
     Comparison,
@@ -38,6 +37,7 @@ from msl.space.evaluate_conditions import (
     blocks_in,
     broken,
     constant,
+    is_exact_number,
     joined_outcome,
     occurrences,
     outcome_of,
@@ -313,7 +313,7 @@ def _precisions(
         for atom in atoms(condition):
             match atom:
                 case ValueIs(subject=Parameter() | Sibling() as term, options=options):
-                    yield term, Precision(frozenset(option for option in options if _is_number(option)))
+                    yield term, Precision(frozenset(option for option in options if is_exact_number(option)))
                 case ValueIs(subject=term) | IsTrue(term=Computed() as term):
                     yield from ((inner, Precision(every_value=True)) for inner in _parameters(term))
                 case IsTrue(term=Parameter() | Sibling() as term):
@@ -326,14 +326,10 @@ def _precisions(
 def _compared(term: Term, other: Term, facts: Facts | None) -> Iterator[tuple[Parameter | Sibling, Precision]]:
     if isinstance(term, Parameter | Sibling) and next(_parameters(other), None) is None:
         limit = constant(other, facts)
-        yield term, Precision(frozenset({limit}) if _is_number(limit) else frozenset())
+        yield term, Precision(frozenset({limit}) if is_exact_number(limit) else frozenset())
     else:
         yield from ((inner, Precision(every_value=True)) for inner in _parameters(term))
 
 
 def _parameters(term: Term) -> Iterator[Parameter | Sibling]:
     return (inner for inner in nested_terms(term) if isinstance(inner, Parameter | Sibling))
-
-
-def _is_number(value: object) -> TypeGuard[int | float | Fraction]:
-    return isinstance(value, int | float | Fraction) and not isinstance(value, bool)

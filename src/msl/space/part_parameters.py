@@ -47,7 +47,7 @@ from msl.space.nodes import (
     weighted_options,
     with_children,
 )
-from msl.space.numbers import constant_pieces, ends, level_count, level_value, whole_numbers
+from msl.space.numbers import constant_pieces, ends, level_count, level_value, value_count, whole_numbers
 from msl.space.values import Value
 
 #: Combinations of values of the parameters of one part.
@@ -188,14 +188,10 @@ def domain_values(node: Node) -> list[Value] | None:
 def domain_size(node: Node) -> int:
     """How many values a domain has; an open real counts as one."""
     match node:
-        case IntRange():
-            return len(whole_numbers(node))
-        case RealRange():
-            return level_count(node) or 1
-        case Bool():
-            return 2
         case Choice(options=options):
             return sum(map(domain_size, options))
+        case IntRange() | RealRange() | Bool():
+            return value_count(node) or 0
     return 1
 
 

@@ -83,6 +83,11 @@ class PipelineValue:
 Value = int | float | bool | str | None | SymbolValue | BlockValue | PipelineValue | tuple["Value", ...]
 
 
+def is_number(value: object) -> bool:
+    """Whether a value is a number: to Python, true and false are integers too."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 @record
 class Branches:
     """Steps side by side: each branch on the same input, their columns joined.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msl.check.domains.contains import Owner, options_of
+from msl.check.domains.contains import Owner
 from msl.check.names.names_of_other_tools import argument_meant, option_meant
 from msl.diagnostics.diagnostic import Label, Report
 from msl.diagnostics.source import Source
@@ -12,7 +12,7 @@ from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.language.literals import name_text
 from msl.record import record
-from msl.space.nodes import Node, Param, Symbol
+from msl.space.nodes import Node, Param, Symbol, alternatives
 
 _LIMITS = ("evaluations", "time", "each", "fit", "memory", "until", "outputs")
 
@@ -133,7 +133,7 @@ def clashes(params: tuple[Param, ...]) -> Iterator[tuple[str, Param, Param]]:
 
 def _inner_names(node: Node) -> Iterator[str]:
     """The parameters of a parameter's alternatives, which become parameters of the block."""
-    for option in options_of(node):
+    for option in alternatives(node):
         if isinstance(option, Symbol) and not option.own:
             for param in option.params:
                 yield param.name

@@ -6,14 +6,25 @@ import math
 from collections.abc import Iterator
 from itertools import islice, product
 
-from msl.check.domains.contains import Place, domain_in_words, name_of, options_of
+from msl.check.domains.contains import Place, domain_in_words, name_of
 from msl.check.domains.number_ranges import Bounds
 from msl.check.names.library import Module, PartParameter
 from msl.diagnostics.diagnostic import Report
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import FACTS, FUNCTIONS, Formula, depends_on
-from msl.space.nodes import Bool, Choice, Computed, Const, IntRange, Node, RealRange, bottom_up, follows_table
+from msl.space.nodes import (
+    Bool,
+    Choice,
+    Computed,
+    Const,
+    IntRange,
+    Node,
+    RealRange,
+    alternatives,
+    bottom_up,
+    follows_table,
+)
 from msl.space.numbers import ends
 from msl.space.part_parameters import MOST_SETTINGS, NO_VALUE, domain_size, domain_values, put_in
 from msl.space.values import Value
@@ -62,7 +73,7 @@ class ComputedValues:
 
     def _is_alternative(self, declared: Node, path: ast.Path, used: PartParameter, place: Place) -> bool:
         """Whether a word is both a parameter of the part and an alternative of the domain."""
-        if used.name not in [name_of(option) for option in options_of(declared)]:
+        if used.name not in [name_of(option) for option in alternatives(declared)]:
             return False
         message = f"`{used.name}` is a parameter of `{used.part}`, and also a value of `{place.parameter}`"
         help = f'give the parameter of the part another name, or write `"{used.name}"` for the value'
@@ -74,7 +85,9 @@ class ComputedValues:
     ) -> bool:
         """Whether every value that can be told without a table lies in the declared domain; reported if not."""
         known = {one.variable: one for one in used}
-        reals = [option for option in options_of(used[0].node) if isinstance(option, RealRange) and option.step is None]
+        reals = [
+            option for option in alternatives(used[0].node) if isinstance(option, RealRange) and option.step is None
+        ]
         if reals and isinstance(written, ast.Path) and _takes_whole_alone(computed.within):
             self._outside(written, {used[0]: 0.5}, computed, place)
             return False
@@ -126,12 +139,12 @@ def _is_number(node: Node) -> bool:
     return any(
         isinstance(option, IntRange | RealRange)
         or (isinstance(option, Const) and isinstance(option.value, int | float) and not isinstance(option.value, bool))
-        for option in options_of(node)
-    ) and not any(isinstance(option, Bool) for option in options_of(node))
+        for option in alternatives(node)
+    ) and not any(isinstance(option, Bool) for option in alternatives(node))
 
 
 def _takes_whole_alone(declared: Node) -> bool:
-    kinds = [option for option in options_of(declared) if isinstance(option, IntRange | RealRange)]
+    kinds = [option for option in alternatives(declared) if isinstance(option, IntRange | RealRange)]
     return bool(kinds) and all(isinstance(option, IntRange) for option in kinds)
 
 

@@ -10,23 +10,15 @@ from msl.diagnostics.source import Source
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import FACTS, Amount, Formula, limits
-from msl.space.nodes import BlockUse, Bool, Choice, Const, IntRange, Node, RealRange, Regions, Symbol
+from msl.space.nodes import BlockUse, Bool, Choice, Const, IntRange, Node, RealRange, Regions, Symbol, alternatives
+from msl.space.values import is_number
 
 _SLACK = 1e-9  # of a step: decimal steps such as 0.1 have no exact binary value
 _WHOLE_OPERATIONS = frozenset({"min", "max", "+", "-", "*"})
 
 
-def options_of(declared: Node) -> tuple[Node, ...]:
-    """The alternatives of a domain; the domain itself if it is not a choice."""
-    return declared.options if isinstance(declared, Choice) else (declared,)
-
-
 def options_of_kind(declared: Node, kind: type) -> list[Node]:
-    return [option for option in options_of(declared) if isinstance(option, kind)]
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return [option for option in alternatives(declared) if isinstance(option, kind)]
 
 
 def may_lie_inside(amount: Amount, declared: IntRange | RealRange) -> bool:
@@ -140,7 +132,7 @@ class Outside:
 
     def value(self, where: ast.Node, place: Place, value: object) -> None:
         """A value outside the domain."""
-        ranges = [o for o in options_of(place.declared) if isinstance(o, IntRange | RealRange)]
+        ranges = [o for o in alternatives(place.declared) if isinstance(o, IntRange | RealRange)]
         text = self.source.slice(where.span)
         if self._is_fixed(where, place, text):
             return

@@ -34,10 +34,10 @@ from msl.space.nodes import (
     Sized,
     Symbol,
     Vector,
+    alternatives,
     choice_of,
     weighted_options,
 )
-from msl.space.nodes import alternatives as nodes_alternatives
 from msl.space.numbers import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 
 D = TypeVar("D", Vector, Regions)
@@ -141,7 +141,7 @@ class Declarer:
             return True
         text = self.module.source.slice(argument.value.span)
         message = (
-            f"`best` tries the values of a range or of a choice between numbers, and `{_shortened(text)}` is neither"
+            f"`best` tries the values of a range or of a choice between numbers, and `{shortened(text)}` is neither"
         )
         help = "remove it: the search then chooses the value"
         self.report.error("MSL286", self.module.source, argument.best.span, message, "", help)
@@ -152,7 +152,7 @@ class Declarer:
         value = argument.value
         match value:
             case ast.Choice():
-                items = list(alternatives(value))
+                items = list(written_alternatives(value))
                 if self._is_loose(items, value):
                     return None
                 if value.ordered or any(isinstance(item, ast.Choice) and item.ordered for item in value.items):
@@ -189,7 +189,7 @@ class Declarer:
             return False
         text = self.module.source.slice(whole.span)
         start = first.element.span.start - whole.span.start
-        help = f"write `{text[:start]}({_shortened(text[start:])})`"
+        help = f"write `{text[:start]}({shortened(text[start:])})`"
         sign = "<" if whole.ordered else "|"
         self._error("MSL188", whole, f"`{sign}` ends the vector: only its first alternative is in it", help)
         return True
@@ -205,7 +205,7 @@ class Declarer:
             self._error("MSL017", where, message, "write a range, or fewer alternatives")
             return None
         if (twice := _called_twice(node)) is not None:
-            if any(isinstance(option, Symbol) and option.own for option in nodes_alternatives(node)):
+            if any(isinstance(option, Symbol) and option.own for option in alternatives(node)):
                 message = f"two of these alternatives are called `{twice}`, and only one has its parameters in braces"
                 self._error("MSL193", where, message, f"write `{twice} {{ … }}` once, with all its parameters")
                 return None
@@ -220,14 +220,14 @@ class Declarer:
         for option, item in zip(options, items, strict=True):
             before = first.setdefault(identity(option), item)
             if before is not item:
-                label = f"the same as `{_shortened(self.module.source.slice(before.span))}`"
+                label = f"the same as `{shortened(self.module.source.slice(before.span))}`"
                 message = "this alternative is listed already"
                 self.report.warning("MSL224", self.module.source, item.span, message, label, "remove it")
 
     def single_value(self, argument: ast.Argument) -> None:
         assert argument.key is not None
         source = self.module.source
-        text, key = _shortened(source.slice(argument.value.span)), source.slice(argument.key.span)
+        text, key = shortened(source.slice(argument.value.span)), source.slice(argument.key.span)
         help = f"write `{key} = {text}` to fix it, or give a range or alternatives"
         if (meant := domain_meant(argument.value, source)) is not None:
             help = f"for a domain write `{key}: {meant}`"
@@ -273,7 +273,7 @@ class Declarer:
 
     def several_values(self, argument: ast.Argument) -> None:
         source = self.module.source
-        text = _shortened(source.slice(argument.value.span))
+        text = shortened(source.slice(argument.value.span))
         message = "`=` takes one value; `:` opens a dimension"
         name = source.slice(argument.key.span) if argument.key is not None else "name"
         self._error("MSL089", argument.value, message, f"write `{name}: {text}`")
@@ -401,9 +401,9 @@ class Declarer:
         argument = ast.Argument(ast.Name("name", span=written.span), True, written, span=written.span)
         alone = isinstance(written, ast.Call) and written.braces
         node = self.option(written) if alone else self.opened(argument)
-        for option in () if node is None else nodes_alternatives(node):
+        for option in () if node is None else alternatives(node):
             if isinstance(option, Symbol) and option.params and not option.own:
-                text = _shortened(self.module.source.slice(written.span))
+                text = shortened(self.module.source.slice(written.span))
                 message = f"an element has nothing beside it: where would the parameters of `{option.name}` go?"
                 self._error("MSL190", written, message, f"write them in braces: `{option.name} {{ … }}`, not `{text}`")
                 return None
@@ -421,11 +421,11 @@ class Declarer:
         return Ranges(self.module, self.report).range(written, inherited)
 
     def not_a_value(self, expression: ast.Expression) -> None:
-        text = _shortened(self.module.source.slice(expression.span))
+        text = shortened(self.module.source.slice(expression.span))
         message = f"`{text}` is not a value of a parameter"
         help = "a parameter takes numbers, names, strings, `true`, `none`, lists"
         if isinstance(expression, ast.Optional):
-            inner = _shortened(self.module.source.slice(expression.item.span))
+            inner = shortened(self.module.source.slice(expression.item.span))
             help = f"for a parameter that may have no value write `none | {inner}`"
         if isinstance(expression, ast.Sequence | ast.Union):
             help = "declare it as `any learner`, and write the pipeline where the block is used"
@@ -450,11 +450,11 @@ def _is_any_learner(item: ast.Expression) -> bool:
     return isinstance(item, ast.AnyOf) and item.role.names[-1].text == "learner"
 
 
-def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
+def written_alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
     """The alternatives of a choice, with nested choices flattened."""
     for item in written.items:
         if isinstance(item, ast.Choice):
-            yield from alternatives(item)
+            yield from written_alternatives(item)
         else:
             yield item
 
@@ -497,7 +497,8 @@ def listing_of(elements: list[Node]) -> Node:
     return Listing(tuple(elements))
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """The start of a text, for a message."""
     return text if len(text) <= 40 else text[:37] + "…"
 
 

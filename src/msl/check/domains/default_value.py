@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from msl.check.domains.contains import Owner
-from msl.check.domains.declared import alternatives
+from msl.check.domains.declared import written_alternatives
 from msl.check.domains.narrow import Narrower
 from msl.check.names.library import Module
 from msl.diagnostics.diagnostic import Label, Report
@@ -89,7 +89,7 @@ class Defaults:
 def _calls(expression: ast.Expression) -> list[ast.Call]:
     if isinstance(expression, ast.Vector):
         return _calls(expression.element)
-    items = alternatives(expression) if isinstance(expression, ast.Choice) else (expression,)
+    items = written_alternatives(expression) if isinstance(expression, ast.Choice) else (expression,)
     return [item for item in items if isinstance(item, ast.Call)]
 
 

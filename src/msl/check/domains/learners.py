@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from msl.check.domains.contains import Place, options_of, options_of_kind
-from msl.check.domains.declared import Declarer, alternatives, choice, listing_of
+from msl.check.domains.contains import Place, options_of_kind
+from msl.check.domains.declared import Declarer, choice, listing_of, written_alternatives
 from msl.check.names.resolve_names import declarations_of, peek
 from msl.language import ast
 from msl.record import record
 from msl.space.defaults import is_closed
-from msl.space.nodes import BlockUse, Const, Listing, Node, Param, Pipeline
+from msl.space.nodes import BlockUse, Const, Listing, Node, Param, Pipeline, alternatives
 
 _STEPS = (ast.Path, ast.Call, ast.AnyOf, ast.Sequence, ast.Union, ast.Optional)
 _SEVERAL = (ast.Choice, ast.AnyOf)
@@ -60,7 +60,7 @@ class LearnerReader:
             learner = "logistic, decision_tree" if isinstance(value, ast.ListOf) else text
             self._error("MSL204", value, message, f"write `[{learner}]`")
             return None
-        lists = [option for option in options_of(declared) if isinstance(option, Listing)]
+        lists = [option for option in alternatives(declared) if isinstance(option, Listing)]
         element = lists[0].elements[0] if lists else Const(None)
         elements = [self._learner(element, item, opens, place) for item in value.items]
         sound = [inner for inner in elements if inner is not None]
@@ -76,7 +76,7 @@ class LearnerReader:
         return as_value(sound)
 
     def _alternative(self, declared: Node, item: ast.Expression, opens: bool, place: Place) -> Node | None:
-        if isinstance(item, ast.Nothing) and any(option == Const(None) for option in options_of(declared)):
+        if isinstance(item, ast.Nothing) and any(option == Const(None) for option in alternatives(declared)):
             return Const(None)
         if self._is_listed(declared, item):
             return self.listed.open(declared, item, place, closes=not opens)
@@ -135,11 +135,11 @@ def kept(param: Param) -> bool:
 def as_value(options: list[Node]) -> Node:
     """Alternatives of a value: blocks alone are what they are, and steps become pipelines."""
     steps: list[Node] = [option for option in options if not isinstance(option, Const)]
-    if all(isinstance(inner, BlockUse) for option in steps for inner in options_of(option)):
+    if all(isinstance(inner, BlockUse) for option in steps for inner in alternatives(option)):
         return choice(options)
     constants: list[Node] = [option for option in options if isinstance(option, Const)]
     return choice([*constants, Pipeline(choice(steps))])
 
 
 def _items(value: ast.Expression) -> list[ast.Expression]:
-    return list(alternatives(value)) if isinstance(value, ast.Choice) else [value]
+    return list(written_alternatives(value)) if isinstance(value, ast.Choice) else [value]

@@ -17,10 +17,9 @@ from msl.check.domains.contains import (
     domain_in_words,
     fitted,
     name_of,
-    options_of,
     options_of_kind,
 )
-from msl.check.domains.declared import Declarer, alternatives, has_open
+from msl.check.domains.declared import Declarer, has_open, written_alternatives
 from msl.check.domains.learners import LearnerReader, kept
 from msl.check.domains.narrow_structured import StructuredNarrower
 from msl.check.domains.ordered_alternatives import Orders, in_declared_order
@@ -49,6 +48,7 @@ from msl.space.nodes import (
     Sized,
     Symbol,
     Vector,
+    alternatives,
 )
 
 _SEVERAL = (ast.Choice, ast.Range, ast.Bool, ast.AnyOf, ast.Vector)
@@ -172,7 +172,7 @@ class Narrower:
         ):
             meant = " | ".join(self._source.slice(item.span) for item in value.items[:8])
         elif isinstance(value, ast.Call) and peek(self.declarer.module, value.path.text) is None:
-            names = [name_of(option) for option in options_of(param.node)]
+            names = [name_of(option) for option in alternatives(param.node)]
             meant = None if value.path.text in names else domain_meant(value, self._source)
         if meant is None or argument.key is None:
             return False
@@ -191,7 +191,7 @@ class Narrower:
     def choice(self, declared: Node, written: ast.Choice, place: Place) -> Node | None:
         if written.ordered or any(isinstance(item, ast.Choice) and item.ordered for item in written.items):
             return Orders(self.declarer).choice(written, lambda item: self.open(declared, item, place), declared)
-        items = list(alternatives(written))
+        items = list(written_alternatives(written))
         options = [self.open(declared, item, place) for item in items]
         sound = [option for option in options if option is not None]
         if len(sound) < len(options):
@@ -246,7 +246,7 @@ class Narrower:
             message = f"`{text}` depends on the table, but an option must be a plain number"
             self._report.error("MSL140", self._source, where.span, message, "", "write a number")
             return None
-        for option in options_of(declared):
+        for option in alternatives(declared):
             if isinstance(option, Const) and _same(option.value, value):
                 return option
             if isinstance(option, Bool) and isinstance(value, bool):
@@ -324,7 +324,7 @@ class Narrower:
         """Whether a call is an alternative and not a function of numbers."""
         text = path.names[-1].text
         return _called(declared, text) is not None or (
-            text not in FUNCTIONS and any(name_of(option) is not None for option in options_of(declared))
+            text not in FUNCTIONS and any(name_of(option) is not None for option in alternatives(declared))
         )
 
     def _is_from(self, path: ast.Path, place: Place) -> bool:
@@ -332,7 +332,7 @@ class Narrower:
         declaration = find(self.declarer.module, path, self._report, "a block")
         if declaration is None:
             return False
-        origins = [o.block.key for o in options_of(place.declared) if isinstance(o, BlockUse)]
+        origins = [o.block.key for o in alternatives(place.declared) if isinstance(o, BlockUse)]
         if (declaration.module.origin, declaration.name) in origins:
             return True
         self._unknown_alternative(place.declared, path, path.text, place)
@@ -351,7 +351,7 @@ class Narrower:
         return not missing
 
     def _unknown_alternative(self, declared: Node, path: ast.Path, text: str, place: Place) -> None:
-        options = options_of(declared)
+        options = alternatives(declared)
         names = [name for option in options if (name := name_of(option)) is not None]
         numeric = bool(options_of_kind(declared, IntRange) or options_of_kind(declared, RealRange))
         close = did_you_mean(text, [*names, *FACTS] if numeric and not place.owner.closed else names)
@@ -389,7 +389,7 @@ class Narrower:
 
 def _ends(declared: Node) -> str:
     """The first range of a domain, as a use writes it."""
-    node = next((o for o in options_of(declared) if isinstance(o, IntRange | RealRange)), declared)
+    node = next((o for o in alternatives(declared) if isinstance(o, IntRange | RealRange)), declared)
     from msl.space.to_text import node_to_text
 
     return node_to_text(node)
@@ -397,7 +397,7 @@ def _ends(declared: Node) -> str:
 
 def _called(declared: Node, name: str) -> Const | Symbol | BlockUse | None:
     """The alternative of this name."""
-    for option in options_of(declared):
+    for option in alternatives(declared):
         if isinstance(option, Const) and option.value == name:
             return option
         if isinstance(option, Symbol) and option.name == name:
@@ -408,13 +408,13 @@ def _called(declared: Node, name: str) -> Const | Symbol | BlockUse | None:
 
 
 def _holds(declared: Node, value: bool) -> bool:
-    return any(isinstance(option, Const) and option.value is value for option in options_of(declared))
+    return any(isinstance(option, Const) and option.value is value for option in alternatives(declared))
 
 
 def _takes_lists(declared: Node) -> bool:
     lists = (Vector, Sized, Regions, Listing)
     return any(
-        isinstance(o, lists) or (isinstance(o, Const) and isinstance(o.value, tuple)) for o in options_of(declared)
+        isinstance(o, lists) or (isinstance(o, Const) and isinstance(o.value, tuple)) for o in alternatives(declared)
     )
 
 

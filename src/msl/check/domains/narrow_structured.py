@@ -12,10 +12,8 @@ from msl.check.domains.contains import (
     Outside,
     Place,
     has_finer_step,
-    is_number,
     is_on_grid,
     may_lie_inside,
-    options_of,
     options_of_kind,
 )
 from msl.check.domains.declared import Declarer, choice, listing_of
@@ -37,7 +35,9 @@ from msl.space.nodes import (
     Regions,
     Sized,
     Vector,
+    alternatives,
 )
+from msl.space.values import is_number
 
 
 class Items(Protocol):
@@ -60,7 +60,7 @@ class StructuredNarrower:
     def range(self, declared: Node, written: ast.Range, place: Place) -> Node | None:
         ranges = options_of_kind(declared, IntRange) + options_of_kind(declared, RealRange)
         if not ranges:
-            numbers = [o for o in options_of(declared) if isinstance(o, Const) and is_number(o.value)]
+            numbers = [o for o in alternatives(declared) if isinstance(o, Const) and is_number(o.value)]
             if numbers and written.kind is None and not written.log and written.step is None:
                 return self._listed_numbers(declared, written, place)
             domain = self._source.slice(written.span) if written.kind is not None else None
@@ -112,7 +112,7 @@ class StructuredNarrower:
             return None
         inside = [
             o
-            for o in options_of(declared)
+            for o in alternatives(declared)
             if isinstance(o, Const) and is_number(o.value) and low <= o.value <= high  # type: ignore[operator]
         ]
         if not inside:
@@ -168,7 +168,7 @@ class StructuredNarrower:
         return self.items.choice(declared, written, _element(place, declared))
 
     def any_of(self, declared: Node, where: ast.AnyOf, role: ast.Path, place: Place) -> Node | None:
-        of_role = [o for o in options_of(declared) if isinstance(o, BlockUse) and o.block.role == role.names[-1].text]
+        of_role = [o for o in alternatives(declared) if isinstance(o, BlockUse) and o.block.role == role.names[-1].text]
         if not of_role:
             self._outside.other(where, place, f"`any {role.text}`")
             return None
@@ -176,7 +176,7 @@ class StructuredNarrower:
 
     def list_of(self, declared: Node, written: ast.ListOf, place: Place, closes: bool) -> Node | None:
         """A list in brackets: the value of a vector, of regions, or one of the declared lists."""
-        for parent in options_of(declared):
+        for parent in alternatives(declared):
             if isinstance(parent, Sized):
                 place = _element(place, parent.element)
                 return _listing([self.items.open(parent.element, item, place, closes) for item in written.items])
@@ -191,10 +191,10 @@ class StructuredNarrower:
         node = self.declarer.listing(written.items, written)
         if node is None:
             return None
-        constants = [option.value for option in options_of(declared) if isinstance(option, Const)]
+        constants = [option.value for option in alternatives(declared) if isinstance(option, Const)]
         if isinstance(node, Const) and node.value in constants:
             return node
-        lengths = {len(o.elements) for o in options_of(declared) if isinstance(o, Listing)}
+        lengths = {len(o.elements) for o in alternatives(declared) if isinstance(o, Listing)}
         what = f"a list of {len(written.items)}" if lengths else "a list"
         self._outside.other(written, place, what)
         return None

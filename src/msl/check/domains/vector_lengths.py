@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from msl.check.domains.contains import domain_in_words, options_of
+from msl.check.domains.contains import domain_in_words
 from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Source, Span
 from msl.diagnostics.suggest import did_you_mean, listing
@@ -18,7 +18,7 @@ from msl.space.conditions import Computed, Literal, Sibling, Term
 from msl.space.formulas import FACTS
 from msl.space.lengths import MOST_LENGTH, lengths_of, names_in
 from msl.space.names_to_text import name_to_text, term_to_text
-from msl.space.nodes import Choice, Const, IntRange, Listing, Node, Param, Sized
+from msl.space.nodes import Choice, Const, IntRange, Listing, Node, Param, Sized, alternatives
 
 
 def names_parameter(size: ast.Expression) -> bool:
@@ -129,7 +129,7 @@ class Lengths:
     def _fits(self, param: Param, length: Term, params: tuple[Param, ...], span: Span) -> bool:
         if isinstance(param.node, Sized):
             return self.within_limits(length, params, span)
-        given = {_length(option) for option in options_of(param.node)}
+        given = {_length(option) for option in alternatives(param.node)}
         if None in given:
             message = f"`{param.name}` is one vector: it has no alternatives"
             help = "put the alternatives inside: `vector(…) of (… | …)`"

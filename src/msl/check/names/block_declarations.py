@@ -27,7 +27,7 @@ from msl.space.conditions import Condition
 from msl.space.defaults import default_node
 from msl.space.fit_costs import resource_of
 from msl.space.formulas import FACTS
-from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange, Sized
+from msl.space.nodes import BlockUse, IntRange, Node, Param, RealRange, Sized, alternatives
 from msl.space.spec import PLAIN, Capabilities
 from msl.space.values import BlockType, Fidelity
 
@@ -377,7 +377,7 @@ class Blocks:
         if narrowed is not None:
             return narrowed
         if isinstance(argument.value, ast.Range) and argument.value.kind is None:
-            ranges = [o for o in _alternatives(old.node) if isinstance(o, IntRange | RealRange)]
+            ranges = [o for o in alternatives(old.node) if isinstance(o, IntRange | RealRange)]
             node = declarer.range(argument.value, ranges[0] if ranges else None)
             if node is None:
                 return None
@@ -470,10 +470,6 @@ def _name_in(item: ast.Expression) -> str:
 
 def _labels(fields: tuple[ast.Argument, ...], module: Module) -> dict[str, Label]:
     return {f.key.text: Label(module.source, f.span, "declared here") for f in fields if f.key is not None}
-
-
-def _alternatives(node: Node) -> tuple[Node, ...]:
-    return node.options if isinstance(node, Choice) else (node,)
 
 
 def _where_role_is(role: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from msl.check.domains.declared import choice
+from msl.check.domains.declared import choice, shortened
 from msl.check.domains.number_ranges import Bounds, Priors
 from msl.check.lints import opened_silently
 from msl.check.names.block_declarations import CHAIN_ROLES, Blocks
@@ -143,7 +143,7 @@ class Spaces:
         return None if faults else built
 
     def _several(self, expression: ast.Expression, module: Module) -> None:
-        text = _shortened(module.source.slice(expression.span))
+        text = shortened(module.source.slice(expression.span))
         message = f"`=` takes one value, and `{text}` is several"
         self._error("MSL089", expression, module, message, "use `:` in place of `=` to search them, or keep one")
 
@@ -327,7 +327,7 @@ class Spaces:
                 help = f"write `{module.source.slice(operand.span)}`"
             case ast.Arithmetic(operands=operands) if all(isinstance(o, ast.Path | ast.Call) for o in operands):
                 help = "for one step after another write `>>`, for columns side by side `&`, for a choice `|`"
-        self._error("MSL060", expression, module, f"`{_shortened(' '.join(text.split()))}` is not a step", help)
+        self._error("MSL060", expression, module, f"`{shortened(' '.join(text.split()))}` is not a step", help)
 
     # --- subset, permute, arrange, repeat ---
 
@@ -437,7 +437,7 @@ class Spaces:
                 assert before[0] is not None
                 text = module.source.slice(before[0].span)
                 is_same = text == module.source.slice(item.span)
-                label = f"the same as `{_shortened(text)}`" if is_same else f"in `{_shortened(text)}` already"
+                label = f"the same as `{shortened(text)}`" if is_same else f"in `{shortened(text)}` already"
                 message = "this alternative is listed already"
                 self.report.warning("MSL224", module.source, item.span, message, label, "remove it")
             for node in own:
@@ -487,7 +487,3 @@ def _single(item: ast.Expression) -> ast.Expression:
 def _odd_qualifier(text: str, module: Module) -> str | None:
     """The name of a file in use that is not a plain word, if a text starts with it: `my-blocks.svc`."""
     return next((q for q in module.uses if text.startswith(f"{q}.") and not is_identifier(q)), None)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "…"

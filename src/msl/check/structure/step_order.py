@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msl.check.domains.contains import options_of
 from msl.check.names.library import Declaration, Module
 from msl.check.names.resolve_names import peek
 from msl.check.structure.chains import left_out
@@ -29,6 +28,7 @@ from msl.space.nodes import (
     Subset,
     Union,
     Vector,
+    alternatives,
     bottom_up,
     children,
 )
@@ -294,7 +294,7 @@ class _OverFeatures(Walk):
 
     def block(self, use: BlockUse, changer: str | None) -> str | None:
         for param in use.params:
-            for option in options_of(param.node):
+            for option in alternatives(param.node):
                 if isinstance(option, Pipeline):
                     self.walk(option.node, changer)
         if changer is not None:

@@ -13,7 +13,7 @@ import typer
 
 from msl.cli.shared.console import Exit, report, tell
 from msl.cli.shared.load_run import Trusted
-from msl.cli.shared.load_spec import STANDARD_INPUT, Loaded, load
+from msl.cli.shared.load_spec import STANDARD_INPUT, Loaded, load, load_source
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Source, Span
 from msl.diagnostics.terminal import safe
@@ -155,8 +155,11 @@ def plan_of(loaded: Loaded, trusted: Trusted) -> Plan:
 
 def plan_of_run(run: Run, sources: Mapping[str, str], path: str, trusted: Trusted) -> Plan:
     """The plan of a stored run, from its stored sources, on a table that may have changed since."""
-    from msl.cli.shared.load_spec import load_source
+    return plan_of(load_stored(run, sources, path), trusted)
 
+
+def load_stored(run: Run, sources: Mapping[str, str], path: str) -> Loaded:
+    """The spec of a stored run, from its stored sources, checked against a table."""
     texts = {normpath(name): text for name, text in sources.items()}
 
     def stored(name: str) -> str:
@@ -165,7 +168,7 @@ def plan_of_run(run: Run, sources: Mapping[str, str], path: str, trusted: Truste
         return texts[normpath(name)]
 
     source = Source(run.spec, sources[run.spec], None if run.spec.startswith("<") else run.spec)
-    return plan_of(load_source(source, path, run.options.get("chain"), stored), trusted)
+    return load_source(source, path, run.options.get("chain"), stored)
 
 
 def read_test(plan: Plan, path: str) -> Table:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json as json_text
 from collections.abc import Mapping
-from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from msl.cli.shared.console import Exit, tell, write, write_exactly
-from msl.cli.shared.load_plan import TrustOption, plan_of, read_test
+from msl.cli.shared.load_plan import TrustOption, load_stored, plan_of, read_test
 from msl.cli.shared.load_run import Trusted
-from msl.cli.shared.load_spec import load_source
-from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
@@ -91,15 +88,7 @@ def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted:
     path = data or run.options.get("data")
     if path is None:
         raise UserError("the table of this run was not read from a file", f"name one: `msl replay {run.id} DATA`")
-    texts = {normpath(name): text for name, text in sources.items()}
-
-    def stored(name: str) -> str:
-        if normpath(name) not in texts:
-            raise UserError("the store does not have it")
-        return texts[normpath(name)]
-
-    source = Source(run.spec, sources[run.spec], None if run.spec.startswith("<") else run.spec)
-    loaded = load_source(source, path, run.options.get("chain"), stored)
+    loaded = load_stored(run, sources, path)
     plan = plan_of(loaded, trusted)
     changed = changed_digests(run.digests, plan.digests)
     if changed:
@@ -111,7 +100,7 @@ def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted:
         test = None
     return RunRequest(
         plan=plan,
-        source=source,
+        source=loaded.source,
         sources=loaded.checked.sources,
         data=path,
         chain=run.options.get("chain"),

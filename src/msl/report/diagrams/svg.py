@@ -69,27 +69,27 @@ class Picture:
 
     def text(self, x: float, y: float, text: str, style: str) -> None:
         """One line; `y` is the line that the letters stand on."""
-        self._shapes.append(f'<text x="{_number(x)}" y="{_number(y)}" class="{style}">{_escaped(text)}</text>')
+        self._shapes.append(f'<text x="{tenths(x)}" y="{tenths(y)}" class="{style}">{_escaped(text)}</text>')
 
     def spans(self, x: float, y: float, *spans: tuple[str, str]) -> None:
         """One line of code whose pieces differ in style."""
         inner = "".join(f'<tspan class="{style}">{_escaped(text)}</tspan>' for text, style in spans)
-        self._shapes.append(f'<text x="{_number(x)}" y="{_number(y)}" class="code" xml:space="preserve">{inner}</text>')
+        self._shapes.append(f'<text x="{tenths(x)}" y="{tenths(y)}" class="code" xml:space="preserve">{inner}</text>')
 
     def path(self, commands: str, style: str = "track") -> None:
         self._shapes.append(f'<path d="{commands}" class="{style}"/>')
 
     def line(self, x1: float, y1: float, x2: float, y2: float, style: str = "track") -> None:
-        self.path(f"M{_number(x1)} {_number(y1)}L{_number(x2)} {_number(y2)}", style)
+        self.path(f"M{tenths(x1)} {tenths(y1)}L{tenths(x2)} {tenths(y2)}", style)
 
     def box(self, x: float, y: float, width: float, height: float, style: str, radius: float = 6) -> None:
         self._shapes.append(
-            f'<rect x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}" '
-            f'rx="{_number(radius)}" class="{style}"/>'
+            f'<rect x="{tenths(x)}" y="{tenths(y)}" width="{tenths(width)}" height="{tenths(height)}" '
+            f'rx="{tenths(radius)}" class="{style}"/>'
         )
 
     def circle(self, x: float, y: float, radius: float, style: str) -> None:
-        self._shapes.append(f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_number(radius)}" class="{style}"/>')
+        self._shapes.append(f'<circle cx="{tenths(x)}" cy="{tenths(y)}" r="{tenths(radius)}" class="{style}"/>')
 
     def role(self, role: str) -> str:
         """The class of shapes that stand for a role; asked for, it is in the style sheet."""
@@ -100,8 +100,8 @@ class Picture:
         return list(self._roles)
 
     def svg(self, width: float, height: float, title: str) -> str:
-        size = f'width="{_number(width)}" height="{_number(height)}" viewBox="0 0 {_number(width)} {_number(height)}"'
-        dataset = f'<rect width="{_number(width)}" height="{_number(height)}" class="ground"/>'
+        size = f'width="{tenths(width)}" height="{tenths(height)}" viewBox="0 0 {tenths(width)} {tenths(height)}"'
+        dataset = f'<rect width="{tenths(width)}" height="{tenths(height)}" class="ground"/>'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n<title>{_escaped(title)}</title>\n'
             f"<style>{self._style_sheet()}</style>\n" + "\n".join([dataset, *self._shapes]) + "\n</svg>\n"
@@ -117,7 +117,8 @@ class Picture:
         return f"{_FONTS}{light_rules}@media (prefers-color-scheme:dark){{{dark_rules}}}"
 
 
-def _number(value: float) -> str:
+def tenths(value: float) -> str:
+    """A length or a place in a picture, with one decimal where it has one."""
     return f"{value:.1f}".removesuffix(".0")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeVar
 
+from msl.report.diagrams.svg import tenths
 from msl.report.html.markup import Content, Html, count, data_block, figure, joined, tag
 
 #: Times the least value, from where on logarithms show more.
@@ -282,10 +283,10 @@ class Plot:
             self._layers.append(tag("path", d=commands, class_=style.strip()))
 
     def _across(self, x: float) -> str:
-        return _number(self.x.scale.place(x) * _SIZE)
+        return tenths(self.x.scale.place(x) * _SIZE)
 
     def _down(self, y: float) -> str:
-        return _number((1 - self.y.scale.place(y)) * _SIZE)
+        return tenths((1 - self.y.scale.place(y)) * _SIZE)
 
     def _at(self, point: Point) -> str:
         return f"{self._across(point[0])} {self._down(point[1])}"
@@ -310,7 +311,7 @@ def _named(axis: Axis) -> list[Tick]:
 
 
 def _level(tick: Tick) -> Html:
-    y = f"{_number(100 - 100 * tick.place)}%"
+    y = f"{tenths(100 - 100 * tick.place)}%"
     return joined(
         [
             tag("line", x1="0", x2="100%", y1=y, y2=y, class_="grid"),
@@ -320,17 +321,13 @@ def _level(tick: Tick) -> Html:
 
 
 def _upright(tick: Tick) -> Html:
-    x = f"{_number(100 * tick.place)}%"
+    x = f"{tenths(100 * tick.place)}%"
     return joined(
         [
             tag("line", x1=x, x2=x, y1="0", y2="100%", class_="grid"),
             tag("text", tick.label, x=x, y="100%", dy="1.55em", class_="tick middle"),
         ]
     )
-
-
-def _number(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
 
 
 # --- Histograms -------------------------------------------------------------------------------------------------------

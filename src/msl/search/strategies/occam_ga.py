@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.search.base import Event, Observation, Query, Vectors
+from msl.search.base import Event, Observation, Vectors
 from msl.search.operators.mutation_and_crossover import (
     cluster_crossover,
     median_of,
@@ -24,7 +23,7 @@ from msl.search.operators.mutation_and_crossover import (
     with_deleted,
 )
 from msl.search.operators.pareto import dominators, losses_of
-from msl.search.operators.swarm import written_back
+from msl.search.operators.swarm import queries, written_back
 from msl.search.strategy_context import Setting, Strategy
 
 
@@ -42,7 +41,7 @@ def occam_ga(setting: Setting) -> Strategy:
     if options["grow"]:
         sown = len(setting.seeds(size))
         points[sown:] = minimal(setting.search_space, points[sown:], rng)
-    now = Generation.of(setting, (yield _queries(points, turns)))
+    now = Generation.of(setting, (yield queries(points, turns)))
     setting.note(now.event(0))
 
     for number in range(1, int(options["generations"]) + 1):
@@ -51,15 +50,11 @@ def occam_ga(setting: Setting) -> Strategy:
         mothers, fathers = (_tournament(fitness, births, int(options["tournament"]), rng) for _ in range(2))
         children = _children(setting, parents[mothers], parents[fathers])
         if options["shuffle"]:
-            observations = yield _queries(np.array([*written_back(now.elite), *children]), turns)
+            observations = yield queries(np.array([*written_back(now.elite), *children]), turns)
         else:
-            observations = now.elite + (yield _queries(children, turns))
+            observations = now.elite + (yield queries(children, turns))
         now = Generation.of(setting, observations)
         setting.note(now.event(number))
-
-
-def _queries(points: Vectors, turns: Iterator[int] | None) -> list[Query]:
-    return [Query(point) if turns is None else Query(point, repeat=next(turns)) for point in points]
 
 
 def _children(setting: Setting, mothers: Vectors, fathers: Vectors) -> Vectors:

@@ -212,7 +212,7 @@ class ChainAutomaton:
                 for position in positions
                 for traits in seen
             )
-            yield Mapped(paths, _one_row), (_UNDER_WAY, after)
+            yield Mapped(paths, one_row), (_UNDER_WAY, after)
 
     # --- moves without a letter ---
 
@@ -336,7 +336,7 @@ class ChainAutomaton:
             for i, traits in signature:
                 position = branches[i][1].after(None, traits, self._abstraction)
                 after.append(position._replace(spread=tuple(min(count + 1, 2) for count in position.spread)))
-            yield Mapped(paths, _one_row), OrderedSet(after)
+            yield Mapped(paths, one_row), OrderedSet(after)
 
     def _expand_branches(self, positions: Iterable[_Position]) -> tuple[list[_Position], list[tuple[Node, _Position]]]:
         """The positions that are at an end, and the branches that can come next with the position after each."""
@@ -418,7 +418,8 @@ def _one_step(letter: Step) -> tuple[Step, ...]:
     return (letter,)
 
 
-def _one_row(letters: list[tuple[Step, ...]]) -> tuple[Step, ...]:
+def one_row(letters: list[tuple[Step, ...]]) -> tuple[Step, ...]:
+    """The steps of all letters, one after the other."""
     return tuple(step for letter in letters for step in letter)
 
 

@@ -14,7 +14,7 @@ from random import Random
 
 from msl.diagnostics.user_error import UserError
 from msl.record import paused_collector
-from msl.space.enumerate.chain_automaton import ChainAutomaton
+from msl.space.enumerate.chain_automaton import ChainAutomaton, one_row
 from msl.space.enumerate.disjoint_sets import Enumeration, TooCostly, WorkLimit, disjoint_union
 from msl.space.formulas import Amount, Formula, limits
 from msl.space.lengths import most_elements
@@ -42,7 +42,7 @@ from msl.space.nodes import (
 from msl.space.numbers import level_count, value_count
 from msl.space.part_parameters import expanded
 from msl.space.spec import Space
-from msl.space.values import Model, Step
+from msl.space.values import Model
 
 # --- the interval of a share, estimated from independent draws ---
 
@@ -114,12 +114,12 @@ class Models:
         """One of them, each as likely; an open real is uniform on its scale."""
         if self._chains is None:
             raise UserError("the space is empty: no model meets its requirements")
-        return Model(_steps(self._chains.draw(rng)))
+        return Model(one_row(self._chains.draw(rng)))
 
     def __iter__(self) -> Iterator[Model]:
         """All of them; the last step of a chain changes fastest. An open real raises OpenReal."""
         if self._chains is not None:
-            yield from (Model(_steps(word)) for word in self._chains)
+            yield from (Model(one_row(word)) for word in self._chains)
 
 
 def accepted(space: Space, steps: int | None, free: bool, structures: bool, work: int) -> Enumeration | None:
@@ -132,10 +132,6 @@ def accepted(space: Space, steps: int | None, free: bool, structures: bool, work
         raise TooCostly("branches or parameters nest too deep") from None
     kept = [paths for seen, paths in chains.items() if any(abstraction.first_broken(traits) is None for traits in seen)]
     return disjoint_union(kept) if kept else None
-
-
-def _steps(letters: list[tuple[Step, ...]]) -> tuple[Step, ...]:
-    return tuple(step for letter in letters for step in letter)
 
 
 # --- the size of a space ---
