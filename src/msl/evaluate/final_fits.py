@@ -1,4 +1,8 @@
-"""Fit on every row of the table: the final models of a run, and what is measured of the model that it would keep."""
+"""Fit the final models of a run, on all rows or for rows held out, and measure the model that a run would keep.
+
+The outputs for rows held out and the fits on all rows are tasks of the executors, like evaluations, so that they run in
+the workers, with the same number of threads.
+"""
 
 from __future__ import annotations
 

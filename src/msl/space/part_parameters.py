@@ -191,7 +191,9 @@ def domain_size(node: Node) -> int:
         case Choice(options=options):
             return sum(map(domain_size, options))
         case IntRange() | RealRange() | Bool():
-            return value_count(node) or 0
+            count = value_count(node)
+            assert count is not None  # it is for every range
+            return count
     return 1
 
 

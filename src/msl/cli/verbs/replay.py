@@ -60,7 +60,7 @@ def replay(
         evaluations = list(opened.evaluations.read(each.key for each in asks if each.key is not None).values())
     if not asks:
         raise UserError(f"the run {identity} has evaluated nothing yet", "continue it with `msl run`")
-    request = _commission(known, sources, data, Trusted(trust))
+    request = _request(known, sources, data, Trusted(trust))
     _tell_versions(known)
     is_timed = measures_time(request.plan)
     if is_timed:
@@ -80,7 +80,7 @@ def replay(
     return Exit.FINE if difference is None else Exit.FAILED
 
 
-def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted: Trusted) -> RunRequest:
+def _request(run: Run, sources: Mapping[str, str], data: str | None, trusted: Trusted) -> RunRequest:
     """The request of the run, from the stored sources; raises UserError where something has changed since."""
     from msl.runner.replay import changed_digests
     from msl.runner.session import RunRequest

@@ -242,8 +242,6 @@ def _ensemble(outcome: Outcome) -> Html | None:
     return folded(f"The {count(len(models), 'model')} of the ensemble", listed, last)
 
 
-# --- The foot of the page, and the page as a whole --------------------------------------------------------------------
-
 # --- Spec, digests, versions and commands -----------------------------------------------------------------------------
 
 

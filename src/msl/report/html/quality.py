@@ -107,18 +107,17 @@ def _words(goal: Goal, estimate: float, test: float, interval: tuple[float, floa
 _MOST = 12
 
 
-def confirmed_table(record: Record, stage: int, turns: Sequence[Mapping[str, Any]]) -> Html | None:
+def confirmed_table(record: Record, stage: int, repeats: Sequence[Mapping[str, Any]]) -> Html | None:
     """A row for each of the best finalists after the last repeat."""
-    goal, last = record.goal, turns[-1]
+    goal, last = record.goal, repeats[-1]
     rows = []
     for place, (loss, found) in enumerate(zip(last["losses"][:_MOST], last["found_at"], strict=False), 1):
         shown = [None if one is None else goal.value(float(one)) for one in (loss, found)]
         cells = [Cell(UNKNOWN if one is None else figure(one), one) for one in shown]
         rows.append([Cell(str(place), place), *cells])
     names = ("place", f"{goal.name} on new splits", f"{goal.name} when found")
-    words = (
-        f"{count(len(last['losses']), 'model')} evaluated again on {count(len(turns), 'new split')}; the mean decides."
-    )
+    models, splits = count(len(last["losses"]), "model"), count(len(repeats), "new split")
+    words = f"{models} evaluated again on {splits}; the mean decides."
     return joined([table([Column(name, number=True) for name in names], rows, "Finalists"), sentence(words)])
 
 

@@ -254,10 +254,10 @@ class Bests:
         winners = neighbours[np.arange(m), self.losses[neighbours].argmin(axis=1)]
         return np.asarray(positions[winners])
 
-    def challenges(self, points: Vectors, turns: Iterator[int] | None = None) -> list[Query]:
+    def challenges(self, points: Vectors, repeats: Iterator[int] | None = None) -> list[Query]:
         """Queries at new points; losses above a particle's own best do not matter."""
         cutoffs = map(worse_than, self.losses.tolist())
-        return [replace(one, cutoff=cutoff) for one, cutoff in zip(queries(points, turns), cutoffs, strict=True)]
+        return [replace(one, cutoff=cutoff) for one, cutoff in zip(queries(points, repeats), cutoffs, strict=True)]
 
     def event(self, iteration: int, inertia: float | None, observations: list[Observation]) -> Event:
         figures = {
@@ -270,9 +270,9 @@ class Bests:
         return Event("iteration", figures, () if best is None else (best,), tuple(self.observations), self._stands)
 
 
-def queries(points: Vectors, turns: Iterator[int] | None = None) -> list[Query]:
-    """Queries at these points, each on splits of its own if there are turns to number them by."""
-    return [Query(point) if turns is None else Query(point, repeat=next(turns)) for point in points]
+def queries(points: Vectors, repeats: Iterator[int] | None = None) -> list[Query]:
+    """Queries at these points, each on splits of its own if repeats are numbered."""
+    return [Query(point) if repeats is None else Query(point, repeat=next(repeats)) for point in points]
 
 
 class Restarts:

@@ -35,13 +35,13 @@ def occam_ga(setting: Setting) -> Strategy:
     """
     options, rng = setting.options, setting.rng
     size = int(options["population"])
-    turns = count(1) if options["shuffle"] else None
+    repeats = count(1) if options["shuffle"] else None
 
     points = setting.first_points(size)
     if options["grow"]:
         sown = len(setting.seeds(size))
         points[sown:] = minimal(setting.search_space, points[sown:], rng)
-    now = Generation.of(setting, (yield queries(points, turns)))
+    now = Generation.of(setting, (yield queries(points, repeats)))
     setting.note(now.event(0))
 
     for number in range(1, int(options["generations"]) + 1):
@@ -50,9 +50,9 @@ def occam_ga(setting: Setting) -> Strategy:
         mothers, fathers = (_tournament(fitness, births, int(options["tournament"]), rng) for _ in range(2))
         children = _children(setting, parents[mothers], parents[fathers])
         if options["shuffle"]:
-            observations = yield queries(np.array([*written_back(now.elite), *children]), turns)
+            observations = yield queries(np.array([*written_back(now.elite), *children]), repeats)
         else:
-            observations = now.elite + (yield queries(children, turns))
+            observations = now.elite + (yield queries(children, repeats))
         now = Generation.of(setting, observations)
         setting.note(now.event(number))
 

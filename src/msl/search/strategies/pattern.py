@@ -29,11 +29,11 @@ def pattern(setting: Setting) -> Strategy:
     """
     options, search_space = setting.options, setting.search_space
     left = int(options["evaluations"])
-    turns = count(1) if options["shuffle"] else None
-    (here,) = yield queries(setting.first_point()[None], turns)
+    repeats = count(1) if options["shuffle"] else None
+    (here,) = yield queries(setting.first_point()[None], repeats)
     left -= 1
     step = 0.5
-    finest = _finest_steps(search_space) if turns is None else np.zeros(search_space.n_dimensions)
+    finest = _finest_steps(search_space) if repeats is None else np.zeros(search_space.n_dimensions)
     sweep = 0
 
     while left > 0 and (step >= finest).any():
@@ -42,15 +42,15 @@ def pattern(setting: Setting) -> Strategy:
         moves = _moves(step, finest)
         while left > 0:
             most = left if options["poll"] == "complete" else 1
-            trials = list(_trials(here, moves, most, search_space if turns is None else None))
+            trials = list(_trials(here, moves, most, search_space if repeats is None else None))
             if not trials:
                 break
             cutoff = worse_than(here.loss)
-            observations = yield [replace(query, cutoff=cutoff) for query in queries(np.array(trials), turns)]
+            observations = yield [replace(query, cutoff=cutoff) for query in queries(np.array(trials), repeats)]
             left -= len(observations)
             tried += len(observations)
             here = _better(here, observations)
-        setting.note(_event(sweep, step, tried, here, moved=here is not before, stands=turns is not None))
+        setting.note(_event(sweep, step, tried, here, moved=here is not before, stands=repeats is not None))
         if options["halve"] == "always" or here is before:
             step /= 2
     setting.note(ended("the steps no longer lead anywhere new" if left else "all evaluations are used"))

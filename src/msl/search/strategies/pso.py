@@ -43,19 +43,19 @@ def pso(setting: Setting) -> Strategy:
     rule = VelocityRule(options["c1"], options["c2"], options["vmax"], setting.rng, options["wall"], units)
     patience = Patience(options["stall"])
     restarts = Restarts(setting, options["restart"])
-    turns = count(1) if options["shuffle"] else None
+    repeats = count(1) if options["shuffle"] else None
 
     size = int(options["swarm"])
     points = first_swarm(setting, size, int(options["floor"]))
     if options["shared_start"] == "unit":
         points = with_low_shared(setting, points)
-    first = yield queries(points, turns)
+    first = yield queries(points, repeats)
     observations = best_swarm(first, size)
     here = written_back(observations)
     x = units.positions(here)
     restarts.saw(written_back(first))
     v = setting.rng.random(x.shape) if options["start_velocity"] == "unit" else np.zeros_like(x)
-    bests = Bests(x, observations, options["topology"], stands=turns is not None)
+    bests = Bests(x, observations, options["topology"], stands=repeats is not None)
     setting.note(bests.event(0, None, observations))
 
     for t in range(1, iterations + 1):
@@ -68,7 +68,7 @@ def pso(setting: Setting) -> Strategy:
         if anew is not None and not len(anew):
             setting.note(ended(restarts.why_none))
             return
-        observations = yield bests.challenges(points, turns) if anew is None else queries(anew, turns)
+        observations = yield bests.challenges(points, repeats) if anew is None else queries(anew, repeats)
         here = written_back(observations)
         x = units.positions(here)
         if anew is None:
