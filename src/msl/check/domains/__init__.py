@@ -2,7 +2,7 @@
 
 - The domains of a declaration -> `declared.Declarer`; its defaults -> `default_value.Defaults`
 - Ranges and formulas -> `number_ranges.Ranges`, `Bounds`; lengths that are parameters -> `vector_lengths.Lengths`
-- Alternatives in an order -> `ordered_alternatives.Orders`
+- Alternatives as one domain, and in an order -> `alternatives`: `choice`, `Orders`
 - Which parameter does an argument belong to? -> `arguments.Naming`
 - The arguments of a use -> `narrow.Narrower`; ranges, vectors and lists in them -> `narrow_structured`
 - A learner that a block takes, or a pipeline -> `learners.LearnerReader`

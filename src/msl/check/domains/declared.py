@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import repeat
 from typing import Protocol, TypeVar
 
+from msl.check.domains.alternatives import Orders, called_twice, choice, identity, written_alternatives
 from msl.check.domains.arguments import cut_number, listed_alternatives
-from msl.check.domains.contains import name_of
 from msl.check.domains.number_ranges import Bounds, Priors, Ranges
-from msl.check.domains.ordered_alternatives import Orders, is_number
 from msl.check.domains.vector_lengths import Lengths, names_parameter
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
@@ -35,8 +32,6 @@ from msl.space.nodes import (
     Symbol,
     Vector,
     alternatives,
-    choice_of,
-    weighted_options,
 )
 from msl.space.numbers import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 
@@ -204,7 +199,7 @@ class Declarer:
             message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, but these are {len(node.options):,}"
             self._error("MSL017", where, message, "write a range, or fewer alternatives")
             return None
-        if (twice := _called_twice(node)) is not None:
+        if (twice := called_twice(node)) is not None:
             if any(isinstance(option, Symbol) and option.own for option in alternatives(node)):
                 message = f"two of these alternatives are called `{twice}`, and only one has its parameters in braces"
                 self._error("MSL193", where, message, f"write `{twice} {{ … }}` once, with all its parameters")
@@ -448,46 +443,6 @@ def taken_role(argument: ast.Argument) -> str | None:
 
 def _is_any_learner(item: ast.Expression) -> bool:
     return isinstance(item, ast.AnyOf) and item.role.names[-1].text == "learner"
-
-
-def written_alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
-    """The alternatives of a choice, with nested choices flattened."""
-    for item in written.items:
-        if isinstance(item, ast.Choice):
-            yield from written_alternatives(item)
-        else:
-            yield item
-
-
-def choice(options: list[Node], weights: list[float] | None = None, ordered: bool = False) -> Node:
-    """Options as one node: nested choices flattened, duplicates removed, numbers sorted."""
-    distinct: dict[object, tuple[Node, float]] = {}
-    for option, weight in zip(options, weights or repeat(1.0, len(options)), strict=True):
-        for inner, own in weighted_options(option):
-            distinct.setdefault(identity(inner), (inner, weight * own))
-    found = list(distinct.values())
-    if len(found) == 1:
-        return found[0][0]
-    if all(is_number(option) for option, _ in found):
-        found.sort(key=lambda pair: pair[0].value)  # type: ignore[union-attr,arg-type,return-value]
-    return choice_of(found, ordered)
-
-
-def _called_twice(node: Node) -> str | None:
-    """A name that a block shares with another alternative, which would be ambiguous."""
-    owners: dict[str, tuple[str, str] | None] = {}
-    for option in node.options if isinstance(node, Choice) else ():
-        name, owner = name_of(option), option.block.key if isinstance(option, BlockUse) else None
-        if isinstance(option, Symbol) and option.own:
-            owner = ("{}", "")
-        if name is not None and owners.setdefault(name, owner) != owner:
-            return name
-    return None
-
-
-def identity(node: Node) -> object:
-    """A key that is equal for equal nodes; unlike equality, it distinguishes 1 from true."""
-    return (node, isinstance(node.value, bool)) if isinstance(node, Const) else node
 
 
 def listing_of(elements: list[Node]) -> Node:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from msl.check.domains.alternatives import written_alternatives
 from msl.check.domains.contains import Owner
-from msl.check.domains.declared import written_alternatives
 from msl.check.domains.narrow import Narrower
 from msl.check.names.library import Module
 from msl.diagnostics.diagnostic import Label, Report

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from msl.check.domains.alternatives import choice, written_alternatives
 from msl.check.domains.contains import Place, options_of_kind
-from msl.check.domains.declared import Declarer, choice, listing_of, written_alternatives
+from msl.check.domains.declared import Declarer, listing_of
 from msl.check.names.resolve_names import declarations_of, peek
 from msl.language import ast
 from msl.record import record

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msl.check.domains.alternatives import Orders, in_declared_order, written_alternatives
 from msl.check.domains.arguments import Naming, is_rest
 from msl.check.domains.computed_values import ComputedValues, parameters_in
 from msl.check.domains.contains import (
@@ -19,10 +20,9 @@ from msl.check.domains.contains import (
     name_of,
     options_of_kind,
 )
-from msl.check.domains.declared import Declarer, has_open, written_alternatives
+from msl.check.domains.declared import Declarer, has_open
 from msl.check.domains.learners import LearnerReader, kept
 from msl.check.domains.narrow_structured import StructuredNarrower
-from msl.check.domains.ordered_alternatives import Orders, in_declared_order
 from msl.check.domains.vector_lengths import Lengths
 from msl.check.lints import closed_silently
 from msl.check.names.names_of_other_tools import domain_meant, value_meant

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
+from msl.check.domains.alternatives import choice
 from msl.check.domains.contains import (
     Outside,
     Place,
@@ -16,7 +17,7 @@ from msl.check.domains.contains import (
     may_lie_inside,
     options_of_kind,
 )
-from msl.check.domains.declared import Declarer, choice, listing_of
+from msl.check.domains.declared import Declarer, listing_of
 from msl.check.domains.number_ranges import Bounds
 from msl.check.domains.vector_lengths import Lengths
 from msl.diagnostics.diagnostic import Report

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from msl.check.domains.declared import choice, shortened
+from msl.check.domains.alternatives import choice
+from msl.check.domains.declared import shortened
 from msl.check.domains.number_ranges import Bounds, Priors
 from msl.check.lints import opened_silently
 from msl.check.names.block_declarations import CHAIN_ROLES, Blocks

@@ -1,15 +1,25 @@
-"""Read alternatives in an order, `small < medium < large`, in declarations and in uses."""
+"""Alternatives of a parameter: joined into one domain, and in an order, as in `small < medium < large`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
+from msl.check.domains.contains import name_of
 from msl.diagnostics.diagnostic import Label
 from msl.language import ast
 from msl.record import record
-from msl.space.nodes import Choice, Const, Node
+from msl.space.nodes import (
+    BlockUse,
+    Choice,
+    Const,
+    Node,
+    Symbol,
+    choice_of,
+    weighted_options,
+)
+from msl.space.values import is_number
 
 if TYPE_CHECKING:
     from msl.check.domains.declared import Declarer
@@ -82,7 +92,7 @@ class Orders:
                 self._error("MSL206", item, message, "join the alternatives by `|`")
                 return False
             found.append((option, item))
-        numbers = [(option.value, item) for option, item in found if is_number(option)]
+        numbers = [(option.value, item) for option, item in found if _is_constant_number(option)]
         if len(numbers) == len(found):
             help = f"write `{' | '.join(map(self._text, written.items))}`"
             self._error("MSL206", written, "numbers have their order already", help)
@@ -138,5 +148,48 @@ def _value(option: Node) -> object:
     return (type(option.value), option.value) if isinstance(option, Const) else option
 
 
-def is_number(option: Node) -> bool:
-    return isinstance(option, Const) and isinstance(option.value, int | float) and not isinstance(option.value, bool)
+def _is_constant_number(option: Node) -> bool:
+    return isinstance(option, Const) and is_number(option.value)
+
+
+# --- Alternatives as nodes --------------------------------------------------------------------------------------------
+
+
+def written_alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
+    """The alternatives of a choice, with nested choices flattened."""
+    for item in written.items:
+        if isinstance(item, ast.Choice):
+            yield from written_alternatives(item)
+        else:
+            yield item
+
+
+def choice(options: list[Node], weights: list[float] | None = None, ordered: bool = False) -> Node:
+    """Options as one node: nested choices flattened, duplicates removed, numbers sorted."""
+    distinct: dict[object, tuple[Node, float]] = {}
+    for option, weight in zip(options, weights or repeat(1.0, len(options)), strict=True):
+        for inner, own in weighted_options(option):
+            distinct.setdefault(identity(inner), (inner, weight * own))
+    found = list(distinct.values())
+    if len(found) == 1:
+        return found[0][0]
+    if all(_is_constant_number(option) for option, _ in found):
+        found.sort(key=lambda pair: pair[0].value)  # type: ignore[union-attr,arg-type,return-value]
+    return choice_of(found, ordered)
+
+
+def called_twice(node: Node) -> str | None:
+    """A name that a block shares with another alternative, which would be ambiguous."""
+    owners: dict[str, tuple[str, str] | None] = {}
+    for option in node.options if isinstance(node, Choice) else ():
+        name, owner = name_of(option), option.block.key if isinstance(option, BlockUse) else None
+        if isinstance(option, Symbol) and option.own:
+            owner = ("{}", "")
+        if name is not None and owners.setdefault(name, owner) != owner:
+            return name
+    return None
+
+
+def identity(node: Node) -> object:
+    """A key that is equal for equal nodes; unlike equality, it distinguishes 1 from true."""
+    return (node, isinstance(node.value, bool)) if isinstance(node, Const) else node
