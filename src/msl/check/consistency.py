@@ -32,7 +32,7 @@ from msl.space.values import BlockType
 
 @record
 class Consistency:
-    """Checks of one file, each of several statements or of a statement and the space."""
+    """The checks of one file that concern several statements, or a statement and the space."""
 
     module: Module
     report: Report
@@ -74,7 +74,7 @@ class Consistency:
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
     def check_resources(self, root: Node, stages: tuple[Stage, ...], objectives: int) -> None:
-        """Warns if a stage scales down the resource of models, but some of them have none, or it cannot."""
+        """Warns if a stage is to scale down the resource of models, but it cannot, or some models have none."""
         for search in self.module.statements(ast.Search):
             pairs = list(zip(search.stages, stages, strict=False)) if len(stages) == len(search.stages) else []
             for written, stage in pairs:
@@ -97,7 +97,7 @@ class Consistency:
         limits: tuple[MetricLimit, ...],
         stages: tuple[Stage, ...],
     ) -> None:
-        """Whether the complexity of every learner is known, where it decides."""
+        """Warns if the complexity of a learner is not known where it decides between models."""
         measured = [metric for each in objectives for metric in metrics_of(each.loss)]
         measured += [limit.metric for limit in limits]
         minimised = any(metric.needs == "complexity" for metric in measured)
@@ -155,7 +155,7 @@ class Consistency:
         return None
 
     def check_ensemble(self, limits: tuple[MetricLimit, ...]) -> None:
-        """Warns where an ensemble may be slower or larger than each of its members may be."""
+        """Warns if requirements limit the size or the time of single models: an ensemble may exceed them."""
         of_whole = next((limit for limit in limits if limit.metric.needs in OF_WHOLE_MODEL), None)
         for statement in self.module.statements(ast.Ensemble):
             if of_whole is not None:
@@ -171,7 +171,7 @@ def _prefers_simple(stage: Stage) -> bool:
 
 
 def _has_one_way(estimate: Estimate, is_ordered: bool) -> bool:
-    """Whether every repeat would have the same splits."""
+    """Whether an estimate has the same splits in every repeat."""
     options = dict(estimate.options)
     if options.get("subsample", 1) != 1:
         return False

@@ -341,7 +341,7 @@ def _with_value(param: Param, values: Mapping[str, Value]) -> Param:
 
 
 def _model_of(node: Node, membership: Membership) -> Model | None:
-    """None where a requirement excludes it, or where its bounds follow from a table that is not known yet."""
+    """The model of a node; None if a requirement excludes it, or if its bounds depend on a table not known yet."""
     try:
         model = Model(closed_steps(node))
         membership.derive(model)

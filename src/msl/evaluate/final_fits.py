@@ -174,7 +174,7 @@ def _batch(metric: Metric) -> int:
 
 
 def _fastest(chain: Any, rows: Floats) -> float:
-    """The CPU seconds of the fastest of some predictions: what else the machine does only adds to them."""
+    """The CPU seconds of the fastest of several predictions: other work of the machine only adds to them."""
     spent: list[float] = []
     while len(spent) < _FEWEST or (len(spent) < _MOST and sum(spent) < _ENOUGH_SECONDS):
         start = process_time()
@@ -220,7 +220,7 @@ def pickled_size(value: Any) -> int:
 
 
 def demand(limits: Iterable[MetricLimit], found: dict[str, float]) -> None:
-    """Raises RequirementBroken if one of the metrics that are there is not what is required."""
+    """Raises RequirementBroken if a metric that was measured does not meet a requirement."""
     for limit in limits:
         name = limit.metric.name
         if name in found and not limit.holds(found[name]):

@@ -153,7 +153,7 @@ def results_abreast(before: Run, after: Run) -> str:
 
 
 def _options(run: Run) -> dict[str, Any]:
-    """Those that neither the spec nor the fingerprint of the table holds already."""
+    """The options of a run that are not part of the spec or of the fingerprint of the table."""
     return {name: value for name, value in run.options.items() if name not in ("set", "data")}
 
 

@@ -16,9 +16,9 @@ from msl.space.formulas import Formula
 from msl.space.nodes import BlockUse, IntRange, Node, Param, RealRange, bottom_up
 from msl.space.values import BlockType, BlockValue, Branches, Fidelity, Model, PipelineValue, Step, SymbolValue, Value
 
-#: What every fit takes: its preparation, and what judges it.
+#: Seconds that every evaluation takes beside the fit itself: preparing the rows, computing the metrics.
 _LEAST = 2e-3
-#: How much longer each row takes that is predicted than one that is fitted, where nothing else is declared.
+#: The time to predict a row, as a share of the time to fit one, where nothing else is declared.
 _PREDICTED = 0.1
 
 
@@ -43,7 +43,7 @@ class Size:
 
 
 class _Given:
-    """The parameters of a block, with what stands in for those that it has not or that are no numbers."""
+    """The parameters of a block, with a default for those that are missing or are no numbers."""
 
     def __init__(self, params: tuple[tuple[str, Value], ...]) -> None:
         self._params = dict(params)
@@ -70,7 +70,7 @@ class _Given:
 def _binned(
     rounds: str, leaves: str, least: str, share: str, of_leaf: float, of_cell: float
 ) -> Callable[[_Given, Size], float]:
-    """Boosting on binned columns: per round something for each leaf, and a pass over the rows for each level."""
+    """Boosting on binned columns: each round costs something per leaf, and one pass over the rows per level."""
 
     def seconds(given: _Given, size: Size) -> float:
         count = min(given.number(leaves, 31.0), 1.0 + size.rows / (1.5 * given.number(least, 20.0)))
@@ -103,7 +103,7 @@ def _trees(number: str, default: str | float, of_step: float) -> Callable[[_Give
 
 
 def _kernel(given: _Given, size: Size) -> float:
-    """Kernel machines: a row for each pair, more of them where errors cost more."""
+    """Kernel machines: they grow with the pairs of rows, and slowly with the cost of errors."""
     pairs = float(size.rows) * (size.rows + size.predicted)
     of_errors: float = max(1.0, given.number("C", 1.0)) ** 0.15
     return (1e-8 + 3e-10 * size.wide) * pairs * of_errors * size.classes
@@ -118,7 +118,7 @@ def _by_cells(of_cell: float) -> Callable[[_Given, Size], float]:
 
 
 def _by_squares(of_cell: float) -> Callable[[_Given, Size], float]:
-    """What solves for the coefficients of all columns at once."""
+    """Learners that solve for the coefficients of all columns at once."""
     return lambda given, size: of_cell * size.wide_cells * min(size.wide, size.rows)
 
 
@@ -262,7 +262,7 @@ def path_parameter(target: str, task: str | None = None) -> str | None:
 def path_of(model: Model, task: str) -> str | None:
     """The path parameter of a model: that of its last step, if this is a learner and all classes are known ones.
 
-    With steps behind the learner there is none, nor with several threads, whose sums may differ in the last digit, nor
+    There is none with steps after the learner, nor with several threads, whose sums may differ in the last digit, nor
     with classes of other packages, which may draw from one generator in the order in which they are fitted.
     """
     learner = model.steps[-1] if model.steps else None
@@ -278,7 +278,7 @@ def path_of(model: Model, task: str) -> str | None:
 
 
 def without_path_value(model: Model, parameter: str) -> Model:
-    """The same for all models that differ in the value of a path parameter alone."""
+    """The model without its path parameter: equal for models that differ in its value alone."""
     learner = model.steps[-1]
     assert isinstance(learner, BlockValue)
     return Model((*model.steps[:-1], replace(learner, params=_without(learner.params, parameter))))
@@ -299,7 +299,7 @@ def _may_differ(block: BlockValue) -> bool:
 
 
 def _blocks(part: Step | Value | tuple[Step, ...]) -> Iterator[BlockValue]:
-    """All blocks of a model, those inside others too."""
+    """All blocks of a model, also those inside others."""
     if isinstance(part, BlockValue):
         yield part
     if isinstance(part, BlockValue | SymbolValue):
@@ -319,7 +319,7 @@ def _blocks(part: Step | Value | tuple[Step, ...]) -> Iterator[BlockValue]:
 
 
 def resource_of(params: tuple[Param, ...], name: str) -> Fidelity | None:
-    """The resource of this name; None if the parameter cannot be one: no range, or one that does not always exist."""
+    """The resource of this name; None if the parameter cannot be one, as it has no range or does not always exist."""
     for param in params:
         if param.name == name and param.condition is None and isinstance(param.node, IntRange | RealRange):
             low = param.node.low

@@ -64,7 +64,7 @@ def level_count(node: RealRange) -> int | None:
 
 
 def value_count(node: Node) -> int | None:
-    """How many values a domain has, an open real being one; None for what is no range."""
+    """How many values a domain has; an open real counts as one. None for what is no range."""
     match node:
         case Computed():
             return 1
@@ -231,7 +231,7 @@ def _is_farther(one: object, other: object, distance: int) -> bool:
 
 
 def _outcome(formula: Formula, values: Mapping[str, Value | float], hull: tuple[float, float]) -> object:
-    """What a formula comes to; all that lies below a domain, or above it, is the same."""
+    """The value of a formula; all values below a domain count as the same, and so do all above it."""
     try:
         amount = substituted(formula, values)
     except (ArithmeticError, ValueError):

@@ -199,7 +199,7 @@ class _Adapter:
         return (BlockValue(PREPARE, params),)
 
     def _has_many_symbols(self, stream: _Stream) -> bool:
-        """Whether these columns, encoded, are hundreds with hardly anything in them."""
+        """Whether these columns, encoded, become hundreds of columns that are almost all zero."""
         if self._is_inner or stream.columns is None or not self.kinds.symbols:
             return False
         widths = [

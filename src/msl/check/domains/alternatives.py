@@ -179,7 +179,7 @@ def choice(options: list[Node], weights: list[float] | None = None, ordered: boo
 
 
 def called_twice(node: Node) -> str | None:
-    """A name that a block shares with another alternative, which would be ambiguous."""
+    """A name that two alternatives share, one of them a block: what it means would be ambiguous."""
     owners: dict[str, tuple[str, str] | None] = {}
     for option in node.options if isinstance(node, Choice) else ():
         name, owner = name_of(option), option.block.key if isinstance(option, BlockUse) else None

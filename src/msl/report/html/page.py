@@ -90,7 +90,7 @@ def figures(record: Record) -> Html:
 
 
 def _columns(cards: int) -> int:
-    """As many as leave the last row as full as can be."""
+    """How many cards stand in a row, so that the last row is as full as possible."""
     return max((5, 4, 3), key=lambda columns: ((cards - 1) % columns + 1) / columns)
 
 
