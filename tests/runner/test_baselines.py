@@ -69,6 +69,18 @@ def test_a_winner_that_is_not_better_says_so_in_the_first_line(tmp_path: Path) -
     assert "(corrected)" in first
 
 
+def test_a_target_that_is_told_without_an_error_is_said_to_be_a_leak() -> None:
+    def told(metric: str, value: float) -> str:
+        baseline = {"name": "linear", "objectives": {metric: value}, "ahead": 0.0}
+        return str(not_ahead({"baselines": [baseline], "objectives": {metric: value}}))
+
+    assert "the target in other words" in told("auc", 1.0)
+    assert "the target in other words" in told("rmse", 0.0)
+    assert "the target in other words" not in told("auc", 0.999)
+    assert "the target in other words" not in told("rmse", 0.1)
+    assert "the target in other words" not in told("0.2 * error + 0.8 * auc", 1.0), "unknown what is best"
+
+
 def test_a_regression_with_a_share_held_out_is_compared_row_by_row(tmp_path: Path) -> None:
     text = "use sklearn\nchain m = ridge(alpha: 1e-3..1 log)\nminimize rmse by holdout(share = 0.4)\n"
     result = run_of(tmp_path, text + "search random(evaluations = 4)\n", write_numbers(tmp_path))

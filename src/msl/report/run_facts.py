@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from msl.check.check_spec import Checked, check_source
+from msl.check.names.scoring_declarations import find_metric
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 from msl.report.text_tables import estimate_words
@@ -186,7 +187,20 @@ def not_ahead(result: Mapping[str, Any]) -> str | None:
     name, value = next(iter(best["objectives"].items()))
     own = corrected.get(name) if corrected else (result.get("objectives") or {}).get(name)
     told = "" if own is None else f", the winner {own:.4g}{' (corrected)' if corrected else ''}"
-    return f"the search found nothing better than {_baseline_name(best)}: that has {name} = {value:.4g}{told}"
+    leak = _LEAK if _is_perfect(name, float(value)) else ""
+    return f"the search found nothing better than {_baseline_name(best)}: that has {name} = {value:.4g}{told}{leak}"
+
+
+#: A table whose target can be told without an error mostly has it among the features, under another name.
+_LEAK = (
+    "; what is told without any error is mostly known from a column that is the target in other words: "
+    "`msl data TABLE --target TARGET` names columns that determine it"
+)
+
+
+def _is_perfect(name: str, value: float) -> bool:
+    metric = find_metric(name)
+    return metric is not None and value == (metric.high if metric.larger_is_better else metric.low)
 
 
 def _baseline_name(one: Mapping[str, Any]) -> str:
