@@ -308,6 +308,25 @@ class _XGBoost(SavedByLibrary):
     def _predicted(self, X: Floats) -> Any:
         return self.model_.inplace_predict(X, iteration_range=(0, self.rounds_))
 
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
+        """XGBoost goes on from the margins of fewer rounds, twice: for margins, and for what it makes of them."""
+        rounds, margins, found = 0, None, None
+
+        def outputs(smaller: Self) -> Floats:
+            nonlocal rounds, margins, found
+            if smaller.model_ is None:
+                return type(smaller).outputs(smaller, X)
+            if smaller.rounds_ < rounds:
+                rounds, margins = 0, None
+            if smaller.rounds_ > rounds:
+                more = {"iteration_range": (rounds, smaller.rounds_), "base_margin": margins}
+                found = smaller.model_.inplace_predict(X, **more)
+                margins = smaller.model_.inplace_predict(X, predict_type="margin", **more)
+                rounds = smaller.rounds_
+            return smaller._completed(found)
+
+        return outputs
+
     def _leaves_of_trees(self) -> list[int]:
         return [tree.count("leaf=") for tree in self.model_.get_dump()]
 
