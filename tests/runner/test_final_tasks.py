@@ -13,8 +13,7 @@ from msl.evaluate.final_fits import FitRequest
 from msl.evaluate.outcome import Outcome
 from msl.runner.choose_winner import Candidate
 from msl.runner.confidence_intervals import interval_work
-from msl.runner.finish import FinalTasks
-from msl.runner.time_limit import ClosingTime, FinalCosts, TimeLimit, TimeReserve, fit_factor
+from msl.runner.time_limit import ClosingTime, FinalCosts, FinalTasks, TimeLimit, TimeReserve, fit_factor
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.workers.executor import Executor

@@ -15,9 +15,9 @@ from msl.diagnostics.user_error import UserError
 from msl.evaluate.final_fits import OutputsRequest
 from msl.runner import confidence_intervals
 from msl.runner.corrected_estimate import Competition, competition
-from msl.runner.finish import Ensemble, FinalTasks, Finished, final_costs, finish
+from msl.runner.finish import Ensemble, Finished, finish
 from msl.runner.judged_outputs import judged_outputs
-from msl.runner.time_limit import TimeLimit, TimeReserve
+from msl.runner.time_limit import ClosingTime, FinalTasks, TimeLimit, TimeReserve, final_costs
 from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.store.store import Store
 from msl.workers.local import open_executor
@@ -329,3 +329,12 @@ def test_of_many_rows_the_outputs_of_the_winner_are_those_of_the_store(
         reserve.add(Evaluation(EvaluationInputs("m", {}, "", "", 0), "", (0.5,), metrics={}, seconds=10.0))
         reserves[many] = reserve.seconds
     assert reserves[1_000] - reserves[80] == pytest.approx(1.3 * 10.0)
+
+
+def test_what_follows_does_not_take_all_time_from_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is foretold for the end may be more than there is left: members may have half of that."""
+    text = f"{MANY}minimize logloss by cv(folds = 4)\nsearch grid\nensemble greedy()\nbudget(time = 900s)\n"
+    monkeypatch.setattr(ClosingTime, "seconds", lambda self, models: 1e6)
+    monkeypatch.setattr(TimeReserve, "add", lambda self, *evaluation: None)  # the search itself goes to its end
+    ended = Ended(tmp_path, text, write_classes(tmp_path), TimeLimit(900.0))
+    assert len(ended.ensemble.members.candidates) > 1

@@ -5,8 +5,7 @@ The ensemble is used for predictions only if it is better than the best model al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,7 +23,7 @@ from msl.blocks.ensembles import (
 )
 from msl.evaluate.final_fits import COMMON_FOLDS, FitRequest, FittedModel
 from msl.evaluate.metrics import score
-from msl.evaluate.outcome import Failure, Outcome, failure_of
+from msl.evaluate.outcome import Failure, failure_of
 from msl.runner.choose_members import (
     EnsembleMembers,
     Shortlist,
@@ -54,11 +53,10 @@ from msl.runner.judged_outputs import DrawnChoice
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
 from msl.runner.stored_ensembles import Allowance, EnsembleChoice, Greedy, Replay, Stack, Stacked
-from msl.runner.time_limit import ClosingTime, FinalCosts, TimeLimit, fit_factor
+from msl.runner.time_limit import FinalTasks
 from msl.runner.trained_model import Trained, trained_model
 from msl.space.spec import Estimate
 from msl.space.values import Model
-from msl.workers.executor import Executor
 from msl.workers.task import AnyTask
 
 #: The number of best models that are tried: a run has no winner if none of them can be fitted on all rows.
@@ -304,9 +302,11 @@ class _Finish:
         always = plan.spec.ensemble is not None and bool(plan.spec.ensemble["always"])
         _, objective = objectives_of_votes(plan)[0]
         seconds = {one.model: 0.0 if one.model in self._fitted else tasks.costs.of_fit(one.model) for one in listed}
-        left = max(0.0, tasks.limit.left - tasks.costs.closing) * tasks.width
+        # Never less than half of what there is: what follows is foretold with caution, and the last evaluation of a
+        # search ends late.
+        left = max(tasks.limit.left - tasks.costs.closing, tasks.limit.left / 2) * tasks.width
         if winner.model not in self._fitted:  # it is fitted at the same time, whatever that takes
-            left, seconds[winner.model] = max(0.0, left - tasks.costs.of_fit(winner.model)), 0.0
+            left, seconds[winner.model] = max(left - tasks.costs.of_fit(winner.model), left / 2), 0.0
         allowance = Allowance(seconds, left * _MEMBERS_SHARE)
         place = plan.objectives.index(objective)
         choice = EnsembleChoice(
@@ -461,98 +461,3 @@ class _Finish:
 
 
 _ALWAYS = "the spec says `always = true`"
-
-
-# --- The final fits of a run, on its executor and within its time limit. ----------------------------------------------
-#
-# A task starts only if it should end in time, by prediction. Tasks that run when the time is up are abandoned, except
-# for those that the run cannot do without.
-
-
-class FinalTasks:
-    """Runs the final fits. `on_done` is called with the number of tasks that are done, and of all that are known."""
-
-    def __init__(
-        self,
-        executor: Executor,
-        limit: TimeLimit,
-        costs: FinalCosts,
-        on_done: Callable[[int, int], None] = lambda done, wanted: None,
-    ) -> None:
-        self._executor, self.limit, self.costs, self._on_done = executor, limit, costs, on_done
-        self._done = self._wanted = 0
-
-    def run(self, tasks: Sequence[AnyTask], needed: int = 0) -> list[Outcome | None]:
-        """The outcomes in the order of the tasks; None for tasks that were not started or not done in time.
-
-        The first `needed` tasks have no time limit.
-        """
-        found: list[Outcome | None] = [None] * len(tasks)
-        running: dict[Future[Outcome], int] = {}
-        indices = iter(range(len(tasks)))
-        self._wanted += len(tasks)
-        self._on_done(self._done, self._wanted)
-        is_over = False
-        while True:
-            while not is_over and len(running) < self._executor.width:
-                index = next(indices, None)
-                if index is None:
-                    break
-                if index < needed or self.costs.of(tasks[index]) <= self.limit.left:
-                    running[self._executor.submit(tasks[index])] = index
-                else:
-                    self._count()
-            if not running:
-                return found
-            is_needed = any(index < needed for index in running.values())
-            timeout = None if is_needed or self.limit.seconds is None else self.limit.left
-            done, _ = wait(running, timeout, FIRST_COMPLETED)
-            for future in done:
-                found[running.pop(future)] = _outcome(future)
-                self._count()
-            if not done:  # the time is up
-                is_over = True
-                self._executor.abandon(list(running))
-                for future in list(running):
-                    found[running.pop(future)] = _outcome(future)
-
-    @property
-    def width(self) -> int:
-        """The number of tasks that run at once."""
-        return self._executor.width
-
-    def affordable(self, candidates: Sequence[Candidate], share: float = 1.0) -> list[Candidate]:
-        """The candidates that can be members within a share of the time that is left, by prediction.
-
-        Earlier ones come first, but one that would take too long is skipped in favour of those after it.
-        """
-        left = self.limit.left * share * self._executor.width
-        found = []
-        for candidate in candidates:
-            cost = self.costs.of_member(candidate.model)
-            if cost <= left:
-                left -= cost
-                found.append(candidate)
-        return found
-
-    def _count(self) -> None:
-        self._done += 1
-        self._on_done(self._done, self._wanted)
-
-
-def _outcome(future: Future[Outcome]) -> Outcome | None:
-    try:
-        return future.result(timeout=0)
-    except (CancelledError, TimeoutError):
-        return None
-
-
-def final_costs(plan: Plan, found: SearchResult) -> FinalCosts:
-    """The predicted times of the final fits of a search."""
-    seconds: dict[Model, float] = {}
-    for model, evaluation in found.evaluator.evaluated.values():
-        if evaluation.inputs.share == 1.0:
-            seconds[model] = max(seconds.get(model, 0.0), found.evaluator.seconds_alone(evaluation))
-    budget = plan.spec.budget.time
-    closing = 0.0 if budget is None else ClosingTime(plan, budget).seconds(len(found.evaluator.compared))
-    return FinalCosts(seconds, fit_factor(plan), closing)

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from msl.evaluate.drawn_metrics import are_quick_to_draw, is_area
 from msl.evaluate.drawn_units import number_of_draws
 from msl.evaluate.ensemble_selection import rows_to_choose_by, seconds_of_draws
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
+from msl.evaluate.outcome import Outcome
 from msl.evaluate.resampling import ResamplingPlan, can_halve
 from msl.runner.confidence_intervals import interval_work, reuses_outputs, uses_held_out_rows
 from msl.runner.insight.baselines import baseline_reserve
@@ -27,7 +30,12 @@ from msl.runner.plan import Plan
 from msl.space.spec import OUTPUTS, metrics_of
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation
+from msl.workers.executor import Executor
 from msl.workers.task import AnyTask
+
+if TYPE_CHECKING:
+    from msl.runner.choose_winner import Candidate
+    from msl.runner.loop import SearchResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,3 +247,98 @@ class ClosingTime:
             curves = max(1.0, self._plan.job.dataset.n_classes / 2)
             total += self._rows * (draws * _TO_DRAW + products * each * curves)
         return total
+
+
+# --- The final fits of a run, on its executor and within its time limit. ----------------------------------------------
+#
+# A task starts only if it should end in time, by prediction. Tasks that run when the time is up are abandoned, except
+# for those that the run cannot do without.
+
+
+class FinalTasks:
+    """Runs the final fits. `on_done` is called with the number of tasks that are done, and of all that are known."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        limit: TimeLimit,
+        costs: FinalCosts,
+        on_done: Callable[[int, int], None] = lambda done, wanted: None,
+    ) -> None:
+        self._executor, self.limit, self.costs, self._on_done = executor, limit, costs, on_done
+        self._done = self._wanted = 0
+
+    def run(self, tasks: Sequence[AnyTask], needed: int = 0) -> list[Outcome | None]:
+        """The outcomes in the order of the tasks; None for tasks that were not started or not done in time.
+
+        The first `needed` tasks have no time limit.
+        """
+        found: list[Outcome | None] = [None] * len(tasks)
+        running: dict[Future[Outcome], int] = {}
+        indices = iter(range(len(tasks)))
+        self._wanted += len(tasks)
+        self._on_done(self._done, self._wanted)
+        is_over = False
+        while True:
+            while not is_over and len(running) < self._executor.width:
+                index = next(indices, None)
+                if index is None:
+                    break
+                if index < needed or self.costs.of(tasks[index]) <= self.limit.left:
+                    running[self._executor.submit(tasks[index])] = index
+                else:
+                    self._count()
+            if not running:
+                return found
+            is_needed = any(index < needed for index in running.values())
+            timeout = None if is_needed or self.limit.seconds is None else self.limit.left
+            done, _ = wait(running, timeout, FIRST_COMPLETED)
+            for future in done:
+                found[running.pop(future)] = _outcome(future)
+                self._count()
+            if not done:  # the time is up
+                is_over = True
+                self._executor.abandon(list(running))
+                for future in list(running):
+                    found[running.pop(future)] = _outcome(future)
+
+    @property
+    def width(self) -> int:
+        """The number of tasks that run at once."""
+        return self._executor.width
+
+    def affordable(self, candidates: Sequence[Candidate], share: float = 1.0) -> list[Candidate]:
+        """The candidates that can be members within a share of the time that is left, by prediction.
+
+        Earlier ones come first, but one that would take too long is skipped in favour of those after it.
+        """
+        left = self.limit.left * share * self._executor.width
+        found = []
+        for candidate in candidates:
+            cost = self.costs.of_member(candidate.model)
+            if cost <= left:
+                left -= cost
+                found.append(candidate)
+        return found
+
+    def _count(self) -> None:
+        self._done += 1
+        self._on_done(self._done, self._wanted)
+
+
+def _outcome(future: Future[Outcome]) -> Outcome | None:
+    try:
+        return future.result(timeout=0)
+    except (CancelledError, TimeoutError):
+        return None
+
+
+def final_costs(plan: Plan, found: SearchResult) -> FinalCosts:
+    """The predicted times of the final fits of a search."""
+    seconds: dict[Model, float] = {}
+    for model, evaluation in found.evaluator.evaluated.values():
+        if evaluation.inputs.share == 1.0:
+            seconds[model] = max(seconds.get(model, 0.0), found.evaluator.seconds_alone(evaluation))
+    budget = plan.spec.budget.time
+    closing = 0.0 if budget is None else ClosingTime(plan, budget).seconds(len(found.evaluator.compared))
+    return FinalCosts(seconds, fit_factor(plan), closing)
