@@ -12,10 +12,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 import msl.runner.finish as engine_finish
 from msl.cli.shared.load_spec import Loaded, load
 from msl.runner.choose_winner import choose_winner
-from msl.runner.finish import FinalTasks, final_costs, finish
-from msl.runner.forecast import TimeLimit
+from msl.runner.finish import finish
 from msl.runner.loop import search
 from msl.runner.plan import Plan, make_plan
+from msl.runner.time_limit import FinalTasks, TimeLimit, final_costs
 from msl.runner.trained_model import Trained, save_trained
 from msl.store.store import Store
 from msl.store.stored_run import NewRun

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from msl.check.names.scoring_declarations import metric_named
-from msl.evaluate.ensemble_selection import MemberPool, metric_of_many, select_members
+from msl.evaluate.dataset import Dataset
+from msl.evaluate.ensemble_selection import MANY_ROWS, MemberPool, metric_of_many, rows_to_choose_by, select_members
 from msl.evaluate.metrics import score
 from msl.space.spec import Estimate, Measured, Objective
 
@@ -53,6 +54,44 @@ def test_and_of_numbers(name: str) -> None:
     outputs = y + rng.normal(size=(5, 50))
     expected = [score(metric_named(name), y, one, weights) for one in outputs]
     assert metric_of_many(metric_named(name), y, outputs, weights) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("rare", [False, True])
+def test_areas_of_many_rows_are_right_to_four_digits(k: int, rare: bool) -> None:
+    """They are computed in bins of log-odds, which tell apart what is near 0 and 1."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, k, MANY_ROWS + 500)
+    y[rng.random(len(y)) < 0.97] = 0 if rare else y[0]
+    outputs = outputs_of_classes(rng, 3, y, k, None) ** (4.0 if rare else 1.0)
+    outputs /= outputs.sum(axis=2, keepdims=True)
+    outputs[0, :9], outputs[1, 9:30] = np.eye(k)[0], 1.0 / k
+    weights = rng.integers(1, 4, len(y)).astype(float)
+    metric = metric_named("auc")
+    if k == 2:
+        outputs[:, :, 0] = 1.0 - outputs[:, :, 1]
+    expected = [score(metric, y, one, weights) for one in outputs]
+    found = metric_of_many(metric, y, outputs, weights)
+    assert found == pytest.approx(expected, abs=2e-5)
+    assert not np.array_equal(found, expected)
+
+
+def test_of_many_rows_a_draw_takes_some() -> None:
+    """All of them where a class is so rare that few of it would be left."""
+    rows = np.zeros((60_000, 1))
+    even, rare = np.arange(60_000) % 2, (np.arange(60_000) % 100 == 0).astype(np.intp)
+    assert rows_to_choose_by(15_000, Dataset.of_arrays(rows, even, 2)) == 15_000
+    assert rows_to_choose_by(50_000, Dataset.of_arrays(rows, even, 2)) == 20_000
+    assert rows_to_choose_by(50_000, Dataset.of_arrays(rows, rare, 2)) == 50_000
+    assert rows_to_choose_by(50_000, Dataset.of_arrays(rows, rows[:, 0], 0)) == 20_000
+    rng = np.random.default_rng(0)
+    pool = MemberPool(1.0, np.arange(200), even[:200], np.ones(200), rng.random((3, 200, 2)).astype(np.float32))
+    times = np.repeat([0.0, 1.0, 2.0, 3.0], 50)
+    some = pool.drawn(times, 60, rng)
+    assert len(set(some.places.tolist())) == 60
+    np.testing.assert_array_equal(some.weights, times[some.places])
+    np.testing.assert_array_equal(some.outputs, pool.outputs[:, some.places])
+    assert len(pool.drawn(times, 150, rng).places) == 150, "those that are drawn are no more"
 
 
 def test_without_rows_of_a_class_there_is_no_area() -> None:

@@ -12,8 +12,14 @@ from evaluation_cases import bundled, models_of, numbers, objectives, only_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msl.blocks.base.learner_paths import _STAGES
+from msl.blocks.base.learner_paths import _STAGES, learner_path
 from msl.blocks.learners import logitboost
+from msl.blocks.learners.boosting_libraries import (
+    LightGBMClassifier,
+    LightGBMRegressor,
+    XGBoostClassifier,
+    XGBoostRegressor,
+)
 from msl.evaluate.cross_validate import EvaluationRequest, PathRequest
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
@@ -269,3 +275,49 @@ def test_ada_boost_has_a_path_for_classes_only() -> None:
     assert path_parameter("other.ensemble:AdaBoostClassifier") is None
     model = only_model("use sklearn\nchain m = ada_boost(rest = default)", numbers())
     assert path_of(model, "regression") is None
+
+
+@pytest.mark.parametrize("kinds", [0, 2, 3])
+def test_margins_of_xgboost_grow_to_the_digits_of_a_prediction_of_its_own(kinds: int) -> None:
+    pytest.importorskip("xgboost")
+    X, y = with_gaps(kinds)
+    learner = (XGBoostClassifier if kinds else XGBoostRegressor)(n_estimators=60, symbolic_columns=[4])
+    learner.fit_arrays(X[:600], y[:600], kinds)
+    rows = X[600:]
+    path = learner_path(learner, "n_estimators", rows)
+    assert path is not None
+    for value in (3, 20, 20, 60, 20):
+        alone = type(learner).outputs(learner.with_less("n_estimators", value), rows)
+        np.testing.assert_array_equal(path.at(value).outputs(rows), alone)
+
+
+def with_gaps(kinds: int) -> tuple[np.ndarray, np.ndarray]:
+    """900 rows with symbols in the last column, and gaps."""
+    rng = np.random.default_rng(kinds)
+    X = np.column_stack([rng.normal(size=(900, 4)), rng.integers(0, 9, 900)])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    z = np.nan_to_num(X) @ rng.normal(size=5) + rng.normal(size=900)
+    return X, z if kinds == 0 else np.searchsorted(np.quantile(z, np.arange(1, kinds) / kinds), z)
+
+
+@pytest.mark.parametrize("kinds", [0, 2, 3])
+def test_trees_of_lightgbm_are_walked_once_for_all_of_a_path(kinds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sums grow by the trees between two values, with symbols and gaps, to the digits that it gives itself."""
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = with_gaps(kinds)
+    learner = (LightGBMClassifier if kinds else LightGBMRegressor)(n_estimators=60, symbolic_columns=[4])
+    learner.fit_arrays(X[:600], y[:600], kinds)
+    rows = X[600:]
+    path = learner_path(learner, "n_estimators", rows)
+    assert path is not None
+    expected = {value: type(learner).outputs(learner.with_less("n_estimators", value), rows) for value in (3, 20, 60)}
+    walked = []
+    predict = lightgbm.Booster.predict
+    monkeypatch.setattr(
+        lightgbm.Booster,
+        "predict",
+        lambda *args, **more: walked.append(more["num_iteration"]) or predict(*args, **more),
+    )
+    for value in (3, 20, 60, 20):
+        np.testing.assert_array_equal(path.at(value).outputs(rows), expected[value])
+    assert walked == [3, 17, 40, 20], "each tree once, but for a value that is less than the one before"

@@ -12,11 +12,11 @@ from msl.blocks.ensembles import CommitteeClassifier, CommitteeRegressor
 from msl.cli.shared.load_spec import load
 from msl.runner.choose_members import EnsembleMembers
 from msl.runner.choose_winner import Verdict, choose_winner, winner_chain
-from msl.runner.finish import Ensemble, FinalTasks, Finished, final_costs, finish
-from msl.runner.forecast import TimeLimit
+from msl.runner.finish import Ensemble, Finished, finish
 from msl.runner.loop import SearchResult, search
 from msl.runner.plan import Plan, make_plan
 from msl.runner.session import RunRequest, start_or_resume
+from msl.runner.time_limit import FinalTasks, TimeLimit, final_costs
 from msl.store.store import Store
 from msl.workers.local import open_executor
 

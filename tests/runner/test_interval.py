@@ -13,7 +13,8 @@ from search_cases import SPACE, Searched, finished, searched, write_classes, wri
 
 from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.metrics import score
-from msl.runner.confidence_intervals import HeldOut, intervals
+from msl.runner import confidence_intervals
+from msl.runner.confidence_intervals import HeldOut, interval_work, intervals
 from msl.runner.summary import signed_losses
 from msl.space.spec import Estimate
 
@@ -153,3 +154,46 @@ def test_the_draws_of_an_interval_are_not_held_together(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert list(found) == ["logloss"]
     assert peak < 100 * rows * 8, "a thousand draws weigh each row of the table, a few of them at a time"
+
+
+@pytest.mark.parametrize("goal", ["maximize auc", "minimize logloss", "minimize 2 * ber + logloss"])
+def test_of_many_rows_what_each_adds_says_the_same_as_draws(
+    tmp_path: Path, goal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The present way, by a thousand draws, on rows of which both are quick."""
+    table = write_two_classes(tmp_path, 2_400)
+    case = searched(tmp_path, f"use clop\nchain m = naive\n{goal} by cv(folds = 3)\n{SEARCH}", table)
+    metrics, values, outputs = winner(case)
+    (drawn,) = intervals(case.plan, metrics, values, outputs).values()
+    work = interval_work(case.plan)
+    monkeypatch.setattr(confidence_intervals, "_MOST_ROWS", 1_000_000)  # of so many rows draws would be fewer
+    (told,) = intervals(case.plan, metrics, values, outputs).values()
+    assert drawn is not None
+    assert told is not None
+    assert told != drawn
+    width = drawn[1] - drawn[0]
+    assert told == pytest.approx(drawn, abs=0.1 * width), "a thousand draws know the ends to about a twentieth of it"
+    assert interval_work(case.plan) < work / 900, "no draws are foretold"
+
+
+def test_where_a_class_is_rare_rows_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = searched(
+        tmp_path,
+        f"use clop\nchain m = naive\nmaximize auc by cv(folds = 3)\n{SEARCH}",
+        write_two_classes(tmp_path, 1_200, 0.1),
+    )
+    metrics, values, outputs = winner(case)
+    monkeypatch.setattr(confidence_intervals, "_MOST_ROWS", 120_000)
+    found = intervals(case.plan, metrics, values, outputs)
+    monkeypatch.setattr(confidence_intervals, "_of_influence", lambda *given: None)
+    assert found == intervals(case.plan, metrics, values, outputs), "as without the closed form"
+
+
+def write_two_classes(folder: Path, rows: int, share: float = 0.4) -> Path:
+    rng = np.random.default_rng(8)
+    kinds = rng.random(rows) < share
+    values = rng.normal(size=rows) + 1.2 * kinds
+    lines = [f"{value:.3f},{'ab'[int(kind)]}" for value, kind in zip(values, kinds, strict=True)]
+    path = folder / "two.csv"
+    path.write_text("\n".join(["x,class", *lines]) + "\n", encoding="utf-8")
+    return path

@@ -16,10 +16,10 @@ from search_cases import commissioned, write_classes
 
 from msl.evaluate.outcome import Outcome
 from msl.evaluate.racing import Margin
-from msl.runner.forecast import TimeLimit
 from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.reuse_or_evaluate import RunCounts
 from msl.runner.session import RunRequest, start_or_resume
+from msl.runner.time_limit import TimeLimit
 from msl.search.base import Event, Observation, Query, Vector, ended
 from msl.search.strategy_context import Setting, Strategy, StrategyFunction
 from msl.store.evaluation import StoredFailure, StoredQuery

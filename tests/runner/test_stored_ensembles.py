@@ -13,10 +13,11 @@ from sklearn.metrics import log_loss
 import msl
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.final_fits import OutputsRequest
+from msl.runner import confidence_intervals
 from msl.runner.corrected_estimate import Competition, competition
-from msl.runner.finish import Ensemble, FinalTasks, Finished, final_costs, finish
-from msl.runner.forecast import TimeLimit, TimeReserve
+from msl.runner.finish import Ensemble, Finished, finish
 from msl.runner.judged_outputs import judged_outputs
+from msl.runner.time_limit import ClosingTime, FinalTasks, TimeLimit, TimeReserve, final_costs
 from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.store.store import Store
 from msl.workers.local import open_executor
@@ -298,3 +299,42 @@ def test_the_kind_of_ensemble_is_known_to_its_record(voted: Ended) -> None:
     assert isinstance(voted.ensemble, Ensemble)
     assert voted.ensemble.is_used
     assert "always" in voted.ensemble.why
+
+
+def test_the_winner_and_the_members_are_fitted_at_the_same_time(voted: Ended) -> None:
+    """The choice comes first, so that no worker waits for the fit of the winner."""
+    kinds = [type(task).__name__ for task in voted.asked]
+    fits = len(voted.ensemble.members.candidates)
+    assert kinds[:fits] == ["FitRequest"] * fits
+    assert voted.asked[0].model == voted.done.best.model
+
+
+def test_of_many_rows_the_outputs_of_the_winner_are_those_of_the_store(
+    voted: Ended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confidence_intervals, "MANY_ROWS", 80)
+    text = f"{MANY}minimize logloss by cv(folds = 4)\nsearch grid\nensemble greedy(steps = 6, always = true)\n"
+    known = Ended(tmp_path, text, write_classes(tmp_path))
+    assert [task for task in known.asked if isinstance(task, OutputsRequest) and not task.halves] == []
+    ((estimate, held),) = known.done.held.items()
+    before = voted.done.held[estimate]
+    assert known.done.best.model == voted.done.best.model
+    np.testing.assert_array_equal(held.resampling.pools[0].rows, before.resampling.pools[0].rows)
+    np.testing.assert_allclose(held.outputs[0], before.outputs[0], atol=1e-6)
+    reserves = {}
+    for many in (80, 1_000):
+        monkeypatch.setattr(confidence_intervals, "MANY_ROWS", many)
+        budget = commissioned(tmp_path, f"{text}budget(time = 900s)\n", tmp_path / "classes.csv").plan
+        reserve = TimeReserve(budget, 1)
+        reserve.add(Evaluation(EvaluationInputs("m", {}, "", "", 0), "", (0.5,), metrics={}, seconds=10.0))
+        reserves[many] = reserve.seconds
+    assert reserves[1_000] - reserves[80] == pytest.approx(1.3 * 10.0)
+
+
+def test_what_follows_does_not_take_all_time_from_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is foretold for the end may be more than there is left: members may have half of that."""
+    text = f"{MANY}minimize logloss by cv(folds = 4)\nsearch grid\nensemble greedy()\nbudget(time = 900s)\n"
+    monkeypatch.setattr(ClosingTime, "seconds", lambda self, models: 1e6)
+    monkeypatch.setattr(TimeReserve, "add", lambda self, *evaluation: None)  # the search itself goes to its end
+    ended = Ended(tmp_path, text, write_classes(tmp_path), TimeLimit(900.0))
+    assert len(ended.ensemble.members.candidates) > 1

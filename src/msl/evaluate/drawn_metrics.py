@@ -356,6 +356,23 @@ def is_logloss(metric: Metric) -> bool:
     return metric.function == _LOGLOSS
 
 
+def is_area(metric: Metric) -> bool:
+    """Whether it is the area under the ROC curve."""
+    return metric.function == _AUC
+
+
+def are_quick_to_draw(metric: Metric) -> bool:
+    """Whether many draws of many models take little time."""
+    if metric.additive_over_rows is not None or is_logloss(metric):
+        return True
+    return metric.function in _OF_COUNTS if metric.from_confusion else metric.function == _R2
+
+
+def has_exact_influence(metric: Metric) -> bool:
+    """Whether what a row adds is known in closed form."""
+    return metric.additive_over_rows is not None or is_logloss(metric) or is_area(metric) or metric.from_confusion
+
+
 def mean_over_rows(terms: Floats, y: NDArray[Any], weights: Floats, kind: str | None) -> Floats:
     """The mean of each line of terms, over classes first or under a root where the metric says so."""
     columns = [np.flatnonzero(y == one) for one in np.unique(y)] if kind == "class_mean" else [slice(None)]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.drawn_losses import combined_loss
 from msl.evaluate.drawn_metrics import is_logloss, mean_over_rows, metric_of_counts
 from msl.evaluate.metrics import row_terms, score
@@ -25,11 +26,23 @@ from msl.space.spec import Metric, Objective, metrics_of
 _AUC = "msl.evaluate:auc"
 #: The best models that may become members.
 MOST_CANDIDATES = 25
-#: Draws in which a choice is repeated, and how many rows times candidates times steps all of them may have: twenty
-#: seconds of the slowest metric.
+#: Of all models those that could be among the best in some draw.
+IN_REACH = 4 * MOST_CANDIDATES
+#: Draws in which a choice is repeated, and how many rows times candidates times steps all of them may have.
 _DRAWS, _FEWEST_DRAWS, _MOST_PRODUCTS = 100, 20, 400_000_000
-#: The same for each second of a run's time limit, about a twentieth of it, and how many are done in a second.
-_PRODUCTS_PER_SECOND, _SPEED = 1_000_000, 20_000_000
+#: The same for each second of a run's time limit: a twentieth of it at the most.
+_PRODUCTS_PER_SECOND = 1_000_000
+#: So many rows are enough to choose by in a draw, if so many of the rarest class are among them; of more, some are
+#: taken.
+_ENOUGH_ROWS, _ENOUGH_OF_A_CLASS = 20_000, 300
+#: Seconds of a product for two classes, of areas of few rows and of all else; and of judging one model on one row of
+#: one draw.
+_SECONDS_OF_AREA, _SECONDS_A_PRODUCT, _SECONDS_A_ROW = 4e-8, 1.5e-8, 1e-8
+#: Rows from which on areas are computed in bins.
+MANY_ROWS = 5_000
+#: The largest log-odds that areas of many rows tell apart, and into how many bins they are rounded: two thousandths
+#: each, so that the area is right to about 1e-5.
+_LARGEST_ODDS, _BINS = 16.0, 16_384
 #: Losses that differ by less, relative to them, are the same.
 _ROUNDING = 1e-10
 
@@ -50,10 +63,12 @@ class MemberPool:
     def of(self, candidates: Sequence[int]) -> MemberPool:
         return MemberPool(self.share, self.places, self.y, self.weights, self.outputs[list(candidates)])
 
-    def drawn(self, times: Floats) -> MemberPool:
-        """The rows that are drawn, with how often as a weight."""
+    def drawn(self, times: Floats, most: int | None = None, rng: np.random.Generator | None = None) -> MemberPool:
+        """The rows that are drawn, with how often as a weight; of more than `most`, so many that `rng` picks."""
         own = times[self.places]
         seen = np.flatnonzero(own > 0.0)
+        if rng is not None and most is not None and len(seen) > most:
+            seen = np.sort(rng.choice(seen, most, replace=False))
         return MemberPool(
             self.share, self.places[seen], self.y[seen], self.weights[seen] * own[seen], self.outputs[:, seen]
         )
@@ -65,15 +80,27 @@ class MemberPool:
         return np.asarray(total / weights.sum())
 
 
+def rows_to_choose_by(rows: int, dataset: Dataset) -> int:
+    """By how many of the held-out rows a choice is made in each draw."""
+    counts = np.bincount(dataset.y)[np.unique(dataset.y)] if dataset.n_classes else np.array([len(dataset.y)])
+    is_enough = counts.min() / counts.sum() * _ENOUGH_ROWS >= _ENOUGH_OF_A_CLASS
+    return min(rows, _ENOUGH_ROWS) if is_enough else rows
+
+
 def number_of_draws(rows: int, candidates: int, steps: int, limit: float | None) -> int:
-    """In how many draws of the rows a choice is repeated; `limit` are the seconds that the run may take."""
+    """In how many draws a choice is repeated, by so many rows; `limit` are the seconds that the run may take."""
     most = _MOST_PRODUCTS if limit is None else min(_MOST_PRODUCTS, _PRODUCTS_PER_SECOND * limit)
     return int(np.clip(most // max(1, rows * min(candidates, MOST_CANDIDATES) * steps), _FEWEST_DRAWS, _DRAWS))
 
 
-def seconds_of_draws(rows: int, steps: int, limit: float | None) -> float:
-    """About how long they take with the slowest metric."""
-    return number_of_draws(rows, MOST_CANDIDATES, steps, limit) * rows * MOST_CANDIDATES * steps / _SPEED
+def seconds_of_draws(
+    rows: int, chosen_by: int, models: int, steps: int, limit: float | None, n_classes: int, is_area: bool
+) -> float:
+    """About how long they take where so many models were evaluated, which are judged on all rows and chosen by some."""
+    draws = number_of_draws(chosen_by, models, steps, limit)
+    each = _SECONDS_OF_AREA if is_area and chosen_by <= MANY_ROWS else _SECONDS_A_PRODUCT
+    of_choices = (draws * chosen_by + rows) * min(models, MOST_CANDIDATES) * steps * each * max(1.0, n_classes / 2)
+    return of_choices + draws * rows * min(models, IN_REACH) * _SECONDS_A_ROW
 
 
 def select_members(
@@ -179,6 +206,8 @@ def _area(positive: NDArray[np.bool_], scores: NDArray[Any], weights: Floats) ->
     up, down = weights * positive, weights * ~positive
     if not up.any() or not down.any():
         return np.full(len(scores), np.nan)
+    if len(positive) > MANY_ROWS:
+        return np.array([_area_of_bins(_bins_of_odds(one), up, down) for one in scores])
     scores = scores.astype(np.float32, copy=False)
     order = np.argsort(scores, axis=1)
     ranked = np.take_along_axis(scores, order, axis=1)
@@ -193,3 +222,19 @@ def _area(positive: NDArray[np.bool_], scores: NDArray[Any], weights: Floats) ->
         after = np.where(is_last, beaten, np.inf)[:, ::-1]
         beaten = 0.5 * (before + np.minimum.accumulate(after, axis=1)[:, ::-1])
     return np.asarray(np.einsum("ij,ij->i", up[order], beaten) / (up.sum() * down.sum()))
+
+
+def _bins_of_odds(shares: NDArray[Any]) -> NDArray[np.intp]:
+    """The bins of the log-odds of shares between 0 and 1, which tell apart what is near the ends."""
+    shares = np.clip(shares, 0.0, 1.0, dtype=np.float32)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = np.log(shares / (np.float32(1.0) - shares))
+    scaled = (np.clip(odds, -_LARGEST_ODDS, _LARGEST_ODDS) + _LARGEST_ODDS) * ((_BINS - 1) / (2.0 * _LARGEST_ODDS))
+    return np.asarray(scaled.astype(np.intp))
+
+
+def _area_of_bins(bins: NDArray[np.intp], up: Floats, down: Floats) -> float:
+    """The area where rows of one bin count as equal."""
+    above, under = np.bincount(bins, up, _BINS), np.bincount(bins, down, _BINS)
+    below = np.cumsum(under)
+    return float(above @ (below - 0.5 * under) / (above.sum() * below[-1]))

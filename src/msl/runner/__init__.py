@@ -7,7 +7,8 @@ What others use:
 - Run it, or continue it -> `session.run_plan`; its loop between strategy and evaluations -> `loop`
 - Where is an evaluation looked up in the store, or made? -> `reuse_or_evaluate`
 - Which models share one fit a fold, as one task? -> `path_tasks`
-- Which stored evaluations will be reused, and how long will it and its last fits take? -> `forecast`
+- Which stored evaluations will be reused, and how long will it take? -> `forecast`
+- When is the time up, how much of it does its end need, and who runs its last fits in it? -> `time_limit`
 - What is known of an earlier version of the table, before rows were added or changed? -> `table_versions`
 - Which versions and revisions do results depend on? -> `versions`
 - Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `stored_ensembles`, `finish`

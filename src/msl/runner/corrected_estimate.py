@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
 from msl.evaluate.drawn_metrics import is_logloss, pools_of_models
-from msl.evaluate.drawn_units import Ranking, Tally, interval_of_loss
+from msl.evaluate.drawn_units import Ranking, Tally, interval_of_loss, number_of_draws
 from msl.evaluate.outcome import MetricFailed
 from msl.evaluate.resampling import can_halve
 from msl.runner.choose_winner import Candidate, Verdict
@@ -56,11 +56,6 @@ from msl.store.store import Store
 
 #: A stream of random numbers, so that no two uses of one seed draw the same.
 _DRAWS_STREAM = 7
-_DRAWS, _FEWEST_DRAWS = 1_000, 100
-#: The most products of a row, a model and a draw: for metrics of which many are computed at once, and for others.
-_MOST_PRODUCTS, _MOST_SLOW_PRODUCTS = 20_000_000_000, 12_000_000_000
-#: Of the slow ones, those for each second of a run's time limit: about a twentieth of it.
-_SLOW_PER_SECOND = 16_000_000
 #: The places of a ranking that are judged.
 MOST_PLACES = 30
 #: Numbers of a table of draws that are in memory at once.
@@ -262,11 +257,7 @@ class _Correcting:
         """Draws and chooses; returns the number of draws, the tallies of each target, and how many were chosen."""
         n_rows, n_units = len(self._among.rows), len(self._among.units.strata)
         is_quick = all(one.is_quick for one in (*self._among.first, *self._among.second))
-        most: float = _MOST_PRODUCTS
-        if not is_quick:
-            limit = self._plan.spec.budget.time
-            most = _MOST_SLOW_PRODUCTS if limit is None else min(_MOST_SLOW_PRODUCTS, _SLOW_PER_SECOND * limit)
-        draws = int(np.clip(most // (n_rows * len(self._among.models)), _FEWEST_DRAWS, _DRAWS))
+        draws = number_of_draws(n_rows, len(self._among.models), is_quick, self._plan.spec.budget.time)
         prunes = not is_quick and len(self._among.first) == 1
         rng = np.random.default_rng([self._plan.seed, _DRAWS_STREAM])
         tallies = [[Tally(n_units, n_rows) for _ in self._among.first] for _ in targets]

@@ -5,8 +5,7 @@ The ensemble is used for predictions only if it is better than the best model al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,7 +23,7 @@ from msl.blocks.ensembles import (
 )
 from msl.evaluate.final_fits import COMMON_FOLDS, FitRequest, FittedModel
 from msl.evaluate.metrics import score
-from msl.evaluate.outcome import Failure, Outcome, failure_of
+from msl.evaluate.outcome import Failure, failure_of
 from msl.runner.choose_members import (
     EnsembleMembers,
     Shortlist,
@@ -46,18 +45,18 @@ from msl.runner.confidence_intervals import (
     halves_requests,
     outputs_request,
     requested_resampling,
+    reuses_outputs,
     row_estimates,
 )
 from msl.runner.corrected_estimate import Competition
-from msl.runner.forecast import FinalCosts, TimeLimit, fit_factor
 from msl.runner.judged_outputs import DrawnChoice
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
 from msl.runner.stored_ensembles import Allowance, EnsembleChoice, Greedy, Replay, Stack, Stacked
+from msl.runner.time_limit import FinalTasks
 from msl.runner.trained_model import Trained, trained_model
 from msl.space.spec import Estimate
 from msl.space.values import Model
-from msl.workers.executor import Executor
 from msl.workers.task import AnyTask
 
 #: The number of best models that are tried: a run has no winner if none of them can be fitted on all rows.
@@ -132,6 +131,8 @@ class _Finish:
         self._plan, self._found, self._tasks, self._test_rows, self._among = plan, found, tasks, test_rows, among
         self._outputs: _Outputs = {}
         self._fitted: dict[Model, FittedModel] = {}
+        #: The ensemble that was chosen by stored outputs.
+        self._chosen: Ensemble | None = None
         self._failures: list[Failure] = []
         self._warnings: dict[str, None] = {}
 
@@ -163,14 +164,34 @@ class _Finish:
         others = [one for one in ranked_candidates(self._plan, self._found) if one.model != best.model]
         for candidate in [best, *others][:_MOST_TRIED]:
             is_known = listed.combine is not None
+            self._reuse_outputs(candidate)
             of_votes = vote_estimates(self._plan) if len(listed.candidates) > 1 and not is_known else []
             wanted = [(candidate.model, estimate) for estimate in [*row_estimates(self._plan), *of_votes]]
             if not listed.is_choice and not is_known:
                 wanted += self._outputs_of_members(listed.candidates)
-            self._run_tasks([FitRequest(candidate.model, self._test_rows)], wanted, candidate)
+            fits = [FitRequest(candidate.model, self._test_rows)]
+            if listed.combine is not None:
+                self._chosen = self._chosen_by_outputs(listed, listed.combine, candidate)
+                fits += self._missing_fits(self._chosen, candidate)
+            self._run_tasks(fits, wanted, candidate)
             if candidate.model in self._fitted:
                 return candidate
         return None
+
+    def _reuse_outputs(self, candidate: Candidate) -> None:
+        """Takes the outputs of a model from the store where there are many of them."""
+        choice = self._among.choice
+        if choice is None or choice.confirmed or candidate.repeats != 1 or not reuses_outputs(self._plan):
+            return
+        n_classes = self._plan.job.dataset.n_classes
+        for one in choice.judged:
+            if one.model == candidate.model and one.evaluation.inputs.repeat == candidate.repeat:
+                for estimate, held in one.held.items():
+                    if held.classes and self._plan.spec.ensemble is not None:
+                        continue  # what votes may have to be probabilities
+                    codes = n_classes and held.outputs[0].ndim == 1
+                    pools = (np.eye(n_classes)[pool] if codes else pool.astype(np.float64) for pool in held.outputs)
+                    self._outputs[candidate.model, estimate] = tuple(pools)
 
     def _outputs_of_members(self, candidates: Sequence[Candidate]) -> list[tuple[Model, Estimate]]:
         """The outputs that are needed to estimate the vote of these candidates."""
@@ -187,10 +208,10 @@ class _Finish:
         outcomes = self._tasks.run(tasks, needed=min(needed, len(fits)))
         for outcome in outcomes:
             self._warnings.update(dict.fromkeys(() if outcome is None else outcome.warnings))
-        for fit, outcome in zip(fits, outcomes, strict=False):
-            if outcome is not None and outcome.failure is not None and needed:
-                self._failures.append(outcome.failure)
-            elif outcome is not None and outcome.failure is None:
+        for place, (fit, outcome) in enumerate(zip(fits, outcomes, strict=False)):
+            if outcome is not None and outcome.failure is not None:
+                self._failures += [outcome.failure] if place < needed else []
+            elif outcome is not None:
                 self._fitted[fit.model] = outcome.product
         for pair, outcome in zip(missing, outcomes[len(fits) :], strict=True):
             if outcome is not None and outcome.failure is None:
@@ -247,20 +268,29 @@ class _Finish:
         models = dict.fromkeys(one.model for one in members.candidates)
         self._run_tasks([FitRequest(m, self._test_rows) for m in models if m not in self._fitted], [], winner, needed=0)
 
-    def _stored_ensemble(self, listed: Shortlist, combine: Greedy | Stack, winner: Candidate) -> Ensemble:
-        """The ensemble that is chosen by stored outputs, with its members fitted if it is used."""
+    def _missing_fits(self, ensemble: Ensemble, winner: Candidate) -> list[FitRequest]:
+        """The fits of members beside the winner, if they are used."""
+        models = dict.fromkeys(one.model for one in ensemble.members.candidates if ensemble.is_used)
+        return [FitRequest(m, self._test_rows) for m in models if m != winner.model and m not in self._fitted]
+
+    def _chosen_by_outputs(self, listed: Shortlist, combine: Greedy | Stack, winner: Candidate) -> Ensemble:
+        """The ensemble that is chosen by stored outputs, before anything is fitted: so all fits are made at once."""
         alone = EnsembleMembers((winner,), (1.0,))
         choice = self._among.choice
         if choice is None or winner.model not in choice.models:
             return Ensemble(alone, False, f"nothing to choose members by: {self._among.why or 'its outputs are gone'}")
         if not objectives_of_votes(self._plan):
             return Ensemble(alone, False, "no objective can be computed for an ensemble from outputs that are kept")
-        ensemble = self._choose_stored(listed.candidates, combine, winner, choice)
-        if not ensemble.is_used:
+        return self._choose_stored(listed.candidates, combine, winner, choice)
+
+    def _stored_ensemble(self, listed: Shortlist, combine: Greedy | Stack, winner: Candidate) -> Ensemble | None:
+        """The ensemble that was chosen by stored outputs, of members that are fitted."""
+        ensemble, choice = self._chosen, self._among.choice
+        if ensemble is None or not ensemble.is_used:
             return ensemble
-        self._fit_members(ensemble.members, winner)
         fitted = [one for one in listed.candidates if one.model in self._fitted]
         if any(one not in fitted for one in ensemble.members.candidates):  # no time for them, or they cannot be fitted
+            assert choice is not None
             ensemble = self._choose_stored(fitted, combine, winner, choice)
         return self._with_test_outputs(ensemble) if ensemble.is_used else ensemble
 
@@ -272,7 +302,12 @@ class _Finish:
         always = plan.spec.ensemble is not None and bool(plan.spec.ensemble["always"])
         _, objective = objectives_of_votes(plan)[0]
         seconds = {one.model: 0.0 if one.model in self._fitted else tasks.costs.of_fit(one.model) for one in listed}
-        allowance = Allowance(seconds, tasks.limit.left * tasks.width * _MEMBERS_SHARE)
+        # Never less than half of what there is: what follows is foretold with caution, and the last evaluation of a
+        # search ends late.
+        left = max(tasks.limit.left - tasks.costs.closing, tasks.limit.left / 2) * tasks.width
+        if winner.model not in self._fitted:  # it is fitted at the same time, whatever that takes
+            left, seconds[winner.model] = max(left - tasks.costs.of_fit(winner.model), left / 2), 0.0
+        allowance = Allowance(seconds, left * _MEMBERS_SHARE)
         place = plan.objectives.index(objective)
         choice = EnsembleChoice(
             among, place, [one.model for one in listed], allowance, lambda gives: choose_voting(plan, gives)
@@ -426,96 +461,3 @@ class _Finish:
 
 
 _ALWAYS = "the spec says `always = true`"
-
-
-# --- The final fits of a run, on its executor and within its time limit. ----------------------------------------------
-#
-# A task starts only if it should end in time, by prediction. Tasks that run when the time is up are abandoned, except
-# for those that the run cannot do without.
-
-
-class FinalTasks:
-    """Runs the final fits. `on_done` is called with the number of tasks that are done, and of all that are known."""
-
-    def __init__(
-        self,
-        executor: Executor,
-        limit: TimeLimit,
-        costs: FinalCosts,
-        on_done: Callable[[int, int], None] = lambda done, wanted: None,
-    ) -> None:
-        self._executor, self.limit, self.costs, self._on_done = executor, limit, costs, on_done
-        self._done = self._wanted = 0
-
-    def run(self, tasks: Sequence[AnyTask], needed: int = 0) -> list[Outcome | None]:
-        """The outcomes in the order of the tasks; None for tasks that were not started or not done in time.
-
-        The first `needed` tasks have no time limit.
-        """
-        found: list[Outcome | None] = [None] * len(tasks)
-        running: dict[Future[Outcome], int] = {}
-        indices = iter(range(len(tasks)))
-        self._wanted += len(tasks)
-        self._on_done(self._done, self._wanted)
-        is_over = False
-        while True:
-            while not is_over and len(running) < self._executor.width:
-                index = next(indices, None)
-                if index is None:
-                    break
-                if index < needed or self.costs.of(tasks[index]) <= self.limit.left:
-                    running[self._executor.submit(tasks[index])] = index
-                else:
-                    self._count()
-            if not running:
-                return found
-            is_needed = any(index < needed for index in running.values())
-            timeout = None if is_needed or self.limit.seconds is None else self.limit.left
-            done, _ = wait(running, timeout, FIRST_COMPLETED)
-            for future in done:
-                found[running.pop(future)] = _outcome(future)
-                self._count()
-            if not done:  # the time is up
-                is_over = True
-                self._executor.abandon(list(running))
-                for future in list(running):
-                    found[running.pop(future)] = _outcome(future)
-
-    @property
-    def width(self) -> int:
-        """The number of tasks that run at once."""
-        return self._executor.width
-
-    def affordable(self, candidates: Sequence[Candidate], share: float = 1.0) -> list[Candidate]:
-        """The candidates that can be members within a share of the time that is left, by prediction.
-
-        Earlier ones come first, but one that would take too long is skipped in favour of those after it.
-        """
-        left = self.limit.left * share * self._executor.width
-        found = []
-        for candidate in candidates:
-            cost = self.costs.of_member(candidate.model)
-            if cost <= left:
-                left -= cost
-                found.append(candidate)
-        return found
-
-    def _count(self) -> None:
-        self._done += 1
-        self._on_done(self._done, self._wanted)
-
-
-def _outcome(future: Future[Outcome]) -> Outcome | None:
-    try:
-        return future.result(timeout=0)
-    except (CancelledError, TimeoutError):
-        return None
-
-
-def final_costs(plan: Plan, found: SearchResult) -> FinalCosts:
-    """The predicted times of the final fits of a search."""
-    seconds: dict[Model, float] = {}
-    for model, evaluation in found.evaluator.evaluated.values():
-        if evaluation.inputs.share == 1.0:
-            seconds[model] = max(seconds.get(model, 0.0), found.evaluator.seconds_alone(evaluation))
-    return FinalCosts(seconds, fit_factor(plan))

@@ -1,28 +1,19 @@
-"""Forecast a run: the stored evaluations that it will reuse, what is left to evaluate, and the time of its final fits.
-
-The durations of the final fits are predicted from those of evaluations, so that a search leaves time for them.
-"""
+"""Forecast a run: the stored evaluations that it will reuse, what is left to evaluate, and how long that takes."""
 
 from __future__ import annotations
 
-import math
-from bisect import insort
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import mean, median
-from time import monotonic, perf_counter
+from time import perf_counter
 
 import numpy as np
 
 from msl.check.names.library import ReadFile
 from msl.check.read_models import ModelReader
 from msl.diagnostics.source import Source
-from msl.evaluate.ensemble_selection import seconds_of_draws
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.final_fits import FitRequest, OutputsRequest
-from msl.evaluate.resampling import ResamplingPlan, can_halve
-from msl.runner.confidence_intervals import interval_work
-from msl.runner.insight.baselines import baseline_digests, baseline_reserve
+from msl.runner.insight.baselines import baseline_digests
 from msl.runner.path_tasks import may_share_fits
 from msl.runner.plan import Plan
 from msl.runner.search_space import EvaluationCosts
@@ -32,12 +23,10 @@ from msl.search.operators.initialise import uniform_points
 from msl.space.best import largest_model, tried_models
 from msl.space.membership import Membership, NotInSpace
 from msl.space.nodes import blocks_in
-from msl.space.spec import OUTPUTS
 from msl.space.values import BlockValue, Model
 from msl.store.evaluation import Evaluation
 from msl.store.store import Store
 from msl.store.stored_run import Run
-from msl.workers.task import AnyTask
 
 #: The most models of other versions of a spec that are read, the latest first. Each takes some milliseconds.
 _MOST_READ = 1_000
@@ -297,143 +286,3 @@ def stage_evaluations(plan: Plan) -> list[int | None]:
         planned.call.capabilities.most_evaluations(stage.options, stage.search_space.size)
         for stage, planned in zip(plan.stages, plan.spec.search, strict=True)
     ]
-
-
-# --- The time of the final fits, from the durations of evaluations ----------------------------------------------------
-
-#: The time of a fit on all rows, as a multiple of the time of the evaluation: after several folds, and after one split.
-_FIT_OF_FOLDS, _FIT_OF_SPLIT = 0.5, 1.5
-#: Predicted times are multiplied by this: evaluations share fits through the cache, which the final fits do not.
-_SAFETY_FACTOR = 1.3
-#: How much of the budget is reserved for an ensemble at most, and for the corrected estimate, saving and the summary;
-#: where metrics of drawn rows take long, the corrected estimate may take a twentieth alone.
-_ENSEMBLE_SHARE, _CLOSING_SHARE, _SLOW_CLOSING_SHARE, _CLOSING_SECONDS = 0.25, 0.02, 0.06, 1.0
-#: The seconds for each row of each draw of an interval, of which an ensemble has a second one.
-_SECONDS_A_DRAWN_ROW = 1.5e-7
-#: The number of models that may become members if the spec does not say how many.
-_POOL = 25
-
-
-class FinalCosts:
-    """Predicts the seconds of the final fits of models from those of their evaluations."""
-
-    def __init__(self, seconds: Mapping[Model, float], fit_factor: float) -> None:
-        self._seconds, self._fit_factor = seconds, fit_factor
-
-    def of(self, task: AnyTask) -> float:
-        evaluation = _SAFETY_FACTOR * self._seconds.get(task.model, 0.0)
-        match task:
-            case FitRequest():
-                return evaluation * self._fit_factor
-            case OutputsRequest(repeats=repeats):
-                return evaluation * repeats
-        return evaluation
-
-    def of_fit(self, model: Model) -> float:
-        """The seconds to fit a model on all rows."""
-        return _SAFETY_FACTOR * self._seconds.get(model, 0.0) * self._fit_factor
-
-    def of_member(self, model: Model) -> float:
-        """The seconds to compute the held-out outputs of a model and to fit it on all rows."""
-        return _SAFETY_FACTOR * self._seconds.get(model, 0.0) * (1.0 + self._fit_factor)
-
-
-class TimeReserve:
-    """The time that a search reserves for the final fits: those of the best model so far, and of an ensemble."""
-
-    def __init__(self, plan: Plan, workers: int) -> None:
-        self._budget, self._workers = plan.spec.budget.time, workers
-        self._for_baselines = baseline_reserve(plan, workers) if plan.baselines else 0.0
-        self._members = _most_members(plan)
-        call = plan.spec.ensemble
-        #: Whether members are chosen by outputs that the store keeps, so that they are fitted once.
-        self._chooses_stored = call is not None and call.capabilities.members == OUTPUTS
-        #: What it takes to repeat that choice in draws of the rows.
-        self._choice_seconds = _choice_seconds(plan) if self._chooses_stored and self._budget is not None else 0.0
-        self._factor = fit_factor(plan) if self._budget is not None else 1.0
-        self._closing = 0.0 if self._budget is None else closing_seconds(plan, self._budget)
-        #: The fits on halves of the rows, for the corrected estimate.
-        self._halves = 1.0 if has_halves(plan) else 0.0
-        #: The losses of the best models so far (of the first objective), sorted, with the seconds of their evaluations.
-        self._best: list[tuple[float, float]] = []
-        self._known: set[str] = set()
-        self.seconds = 0.0
-
-    def add(self, evaluation: Evaluation, seconds: float | None = None) -> None:
-        """Updates the reserve after an evaluation; `seconds` is its time if that of its own was less, for it shared
-        the fits of others."""
-        if self._budget is None or evaluation.failure is not None or evaluation.inputs.share != 1.0:
-            return
-        if evaluation.bound or evaluation.key in self._known:
-            return
-        self._known.add(evaluation.key)
-        if len(self._best) < self._members or not self._best or evaluation.losses[0] < self._best[-1][0]:
-            insort(self._best, (evaluation.losses[0], evaluation.seconds if seconds is None else seconds))
-            del self._best[max(1, self._members) :]
-            self.seconds = self._needed(self._budget)
-
-    def _needed(self, budget: float) -> float:
-        best, *others = [seconds for _, seconds in self._best]
-        both = 1.0 + self._factor  # held-out outputs, which take as long as the evaluation, and the fit on all rows
-        of_member = self._factor if self._chooses_stored else both
-        of_best = best * ((max(1.0, self._factor) if self._workers > 1 else both) + self._halves)
-        of_others = min(sum(others) * of_member / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
-        return _SAFETY_FACTOR * of_best + of_others + self._for_baselines + self._closing + self._choice_seconds
-
-
-def closing_seconds(plan: Plan, budget: float) -> float:
-    """What follows the last fit: intervals, the corrected estimate, saving, the summary."""
-    work = interval_work(plan)
-    of_intervals = _SECONDS_A_DRAWN_ROW * work * (1 if plan.spec.ensemble is None else 2)
-    return max(_CLOSING_SECONDS, (_SLOW_CLOSING_SHARE if work else _CLOSING_SHARE) * budget) + of_intervals
-
-
-def fit_factor(plan: Plan) -> float:
-    """The time of a fit on all rows, as a multiple of the time of an evaluation."""
-    resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
-    splits = resamplings.resampling(plan.objectives[0].estimate, 0, 1.0, 0).splits
-    return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS
-
-
-def _choice_seconds(plan: Plan) -> float:
-    assert plan.spec.ensemble is not None
-    resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
-    pools = resamplings.resampling(plan.objectives[0].estimate, 0, 1.0, 0).pools
-    steps = dict(plan.spec.ensemble.options)["steps"]
-    assert isinstance(steps, int)
-    return seconds_of_draws(sum(len(pool.rows) for pool in pools), steps, plan.spec.budget.time)
-
-
-def has_halves(plan: Plan) -> bool:
-    """Whether the winner is fitted on halves of the rows too, so that its estimate can be corrected."""
-    estimate = plan.objectives[0].estimate
-    return plan.job.keeps != "nothing" and can_halve(estimate, plan.job.dataset.population)
-
-
-def _most_members(plan: Plan) -> int:
-    call = plan.spec.ensemble
-    if call is None:
-        return 0
-    options = dict(call.options)
-    most = options.get("top", options.get("max") if call.capabilities.members == OUTPUTS else None)
-    return most if isinstance(most, int) else _POOL
-
-
-# --- The time limit of a run, from its start to its last line of output. ----------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TimeLimit:
-    """`seconds` is the budget, None for no limit; `started` is the start of the run on the clock of `monotonic`."""
-
-    seconds: float | None = None
-    started: float = field(default_factory=monotonic)
-
-    @property
-    def elapsed(self) -> float:
-        return monotonic() - self.started
-
-    @property
-    def left(self) -> float:
-        """The seconds until the time is up; 0 when it is."""
-        return math.inf if self.seconds is None else max(0.0, self.seconds - self.elapsed)

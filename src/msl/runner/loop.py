@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from msl.runner.forecast import TimeLimit
 from msl.runner.plan import Plan
 from msl.runner.reuse_or_evaluate import QueryEvaluator, RunCounts
+from msl.runner.time_limit import TimeLimit
 from msl.search.base import Event, Observation, Query
 from msl.search.operators.pareto import non_dominated
 from msl.search.stages import then

@@ -14,9 +14,9 @@ import numpy as np
 
 from msl.evaluate.outcome import Outcome
 from msl.evaluate.racing import Margin
-from msl.runner.forecast import TimeReserve
 from msl.runner.path_tasks import TaskGroup, may_share_fits, task_groups
 from msl.runner.plan import Plan
+from msl.runner.time_limit import TimeReserve
 from msl.runner.versions import versions_of
 from msl.search.base import FIRST_CONFIRMING_REPEAT, Observation, Query
 from msl.space.best import Domains, Result, best_place, tried_models

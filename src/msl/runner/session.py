@@ -24,14 +24,15 @@ from msl.report.run_facts import corrected_estimate as corrected_words
 from msl.report.search_importance import save_facts
 from msl.runner.choose_winner import choose_winner
 from msl.runner.corrected_estimate import competition, correct_estimate
-from msl.runner.finish import FinalTasks, Finished, final_costs, finish
-from msl.runner.forecast import StoredEvaluations, TimeLimit, find_stored_evaluations
+from msl.runner.finish import Finished, finish
+from msl.runner.forecast import StoredEvaluations, find_stored_evaluations
 from msl.runner.insight.leaderboard import compare_with_baselines, evaluate_baselines, leaderboard, seconds_of
 from msl.runner.insight.ledger import read_ledger
 from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.plan import Plan, block_problems, ensemble_problems, metric_problems
 from msl.runner.summary import kinds_of_warnings, plain, signed_losses, summarize
 from msl.runner.table_versions import save_rows
+from msl.runner.time_limit import FinalTasks, TimeLimit, final_costs
 from msl.runner.trained_model import BEST_ALONE, Trained, save_trained
 from msl.runner.versions import versions_of_packages
 from msl.space.values import Model

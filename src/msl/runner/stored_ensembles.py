@@ -20,15 +20,20 @@ from msl.blocks.base.chain import sum_to_one
 from msl.blocks.base.load import estimator_code
 from msl.blocks.ensembles import Voting, as_probabilities, stack_columns
 from msl.evaluate.drawn_metrics import PoolOfModels
-from msl.evaluate.ensemble_selection import MOST_CANDIDATES, MemberPool, number_of_draws, select_members
+from msl.evaluate.ensemble_selection import (
+    IN_REACH,
+    MOST_CANDIDATES,
+    MemberPool,
+    number_of_draws,
+    rows_to_choose_by,
+    select_members,
+)
 from msl.runner.judged_outputs import DrawnChoice, Judged
 from msl.space.spec import Estimate, Objective
 from msl.space.values import Model
 
-#: Of all models those that could be among the best in some draw, as a multiple of them.
-_IN_REACH = 4
 #: A stream of random numbers, so that no two uses of one seed draw the same.
-_DRAWS_STREAM, _FOLDS_STREAM = 11, 13
+_DRAWS_STREAM, _FOLDS_STREAM, _ROWS_STREAM = 11, 13, 17
 _FOLDS = 5
 
 
@@ -173,7 +178,7 @@ class EnsembleChoice:
         """`models` are those that may become members, the best first."""
         self._among, self._number, self._allowance = among, objective, allowance
         self._objective = among.plan.objectives[objective]
-        self._candidates = _with_outputs(among, models)[: _IN_REACH * MOST_CANDIDATES]
+        self._candidates = _with_outputs(among, models)[:IN_REACH]
         held = [[one.held[self._objective.estimate] for one in own] for _, own in self._candidates]
         everything = [np.concatenate([pool for one in own for pool in one.outputs]) for own in held]
         is_classified = bool(among.plan.job.dataset.n_classes)
@@ -200,7 +205,7 @@ class EnsembleChoice:
     def combined(self, combine: Combine) -> tuple[list[Model], Combination]:
         """The candidates by all rows, and their combination."""
         ones = np.ones((1, len(self._among.rows)), dtype=np.float32)
-        (listed,) = self._listed(ones)
+        (listed,) = _best_of(self._losses(ones))
         pools = [pool.of(listed) for pool in self._pools]
         made = combine(self._objective, pools, self._costs[listed], self._allowance.all)
         return [self.models[place] for place in listed], made
@@ -213,7 +218,7 @@ class EnsembleChoice:
         order = shuffled[np.argsort(among.units.strata[shuffled], kind="stable")]
         fold = np.empty(len(units), dtype=np.intp)
         fold[order] = np.arange(len(units)) % _FOLDS
-        (listed,) = self._listed(np.ones((1, len(among.rows)), dtype=np.float32))
+        (listed,) = _best_of(self._losses(np.ones((1, len(among.rows)), dtype=np.float32)))
         pools = [pool.of(listed) for pool in self._pools]
         found = [np.zeros(pool.outputs.shape[1:]) for pool in pools]
         for number in range(_FOLDS):
@@ -233,22 +238,25 @@ class EnsembleChoice:
         """The choice in each draw; `seconds` is the time limit of the run."""
         among = self._among
         rows = sum(len(pool.places) for pool in self._pools)
-        number = number_of_draws(rows, len(self._candidates), combine.work, seconds)
+        wanted = rows_to_choose_by(rows, among.plan.job.dataset)
+        number = number_of_draws(wanted, len(self._candidates), combine.work, seconds)
         rng = np.random.default_rng([among.plan.seed, _DRAWS_STREAM])
         units = among.units.draw(number, rng)
         times = units[:, among.units.of_row]
         absent = (times == 0.0).astype(np.float32)
+        losses = self._losses(times)
         outputs = [np.zeros((number, len(among.rows), *pool.outputs.shape[2:]), np.float32) for pool in self._pools]
-        for draw, listed in enumerate(self._listed(times)):
+        some = np.random.default_rng([among.plan.seed, _ROWS_STREAM])
+        for draw, listed in enumerate(_best_of(losses)):
             pools = [pool.of(listed) for pool in self._pools]
-            drawn = [pool.drawn(times[draw]) for pool in pools]
+            drawn = [pool.drawn(times[draw], wanted * len(pool.places) // rows, some) for pool in pools]
             made = combine(self._objective, drawn, self._costs[listed], self._allowance.all)
             for own, pool, found in zip(outputs, pools, made.outputs(pools), strict=True):
                 own[draw, pool.places] = found
         given = self._as_pools(outputs)
         judged = among.first[self._number].of_other_outputs(0, given)
         left_out = [judged.values(np.array([draw]), absent[draw : draw + 1])[0, 0] for draw in range(number)]
-        return Replay(units, given, self._number, np.array(left_out), self._alone(times, absent))
+        return Replay(units, given, self._number, np.array(left_out), self._alone(losses, absent))
 
     # --- parts ---
 
@@ -262,23 +270,14 @@ class EnsembleChoice:
         found = pairs[0][0].values(np.array([index for _, index in pairs]), times)
         return np.asarray(np.where(np.isnan(found), np.inf, found))
 
-    def _listed(self, times: NDArray[np.float32]) -> list[list[int]]:
-        """The best candidates in each draw, the best first and one of those with equal losses."""
-        found = []
-        for losses in self._losses(times).T:
-            order = np.argsort(losses, kind="stable")
-            _, first = np.unique(losses[order], return_index=True)
-            found.append([int(order[place]) for place in first[:MOST_CANDIDATES]])
-        return found
-
-    def _alone(self, times: NDArray[np.float32], absent: NDArray[np.float32]) -> Floats:
-        """What the single model that is chosen in each draw is worth on the rows left out."""
-        chosen = self._losses(times).argmin(axis=0)
-        found = np.full(len(times), np.nan)
+    def _alone(self, losses: Floats, absent: NDArray[np.float32]) -> Floats:
+        """What the single model that is chosen in each draw, by these losses, is worth on the rows left out."""
+        chosen = losses.argmin(axis=0)
+        found = np.full(len(absent), np.nan)
         for place in np.unique(chosen):
-            losses, index = self._among.losses_of(self._number, self._candidates[int(place)][0])
+            own, index = self._among.losses_of(self._number, self._candidates[int(place)][0])
             where = np.flatnonzero(chosen == place)
-            found[where] = losses.values(np.array([index]), absent[where])[0]
+            found[where] = own.values(np.array([index]), absent[where])[0]
         return found
 
     def _member_pools(self) -> list[MemberPool]:
@@ -314,6 +313,16 @@ class EnsembleChoice:
             present = [seen] * len(given)
             found.append(PoolOfModels(pool.share, dataset.y[rows], weights, dataset.n_classes, list(given), present))
         return found
+
+
+def _best_of(losses: Floats) -> list[list[int]]:
+    """The best candidates in each draw, the best first and one of those with equal losses."""
+    found = []
+    for own in losses.T:
+        order = np.argsort(own, kind="stable")
+        _, first = np.unique(own[order], return_index=True)
+        found.append([int(order[place]) for place in first[:MOST_CANDIDATES]])
+    return found
 
 
 def _as_member(outputs: Floats, gives_probabilities: bool, voting: Voting) -> Floats:

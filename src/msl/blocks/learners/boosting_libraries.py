@@ -6,12 +6,16 @@ arguments; what is fitted is the same, and `plain` gives the class that would fi
 
 from __future__ import annotations
 
+import math
 import tempfile
+from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from msl.blocks.base.block import BlockRegressor, Floats, ProbabilisticClassifier
 from msl.blocks.learners.boosting import Held, Patience, SavedByLibrary
@@ -125,6 +129,29 @@ class _LightGBM(SavedByLibrary):
     def _predicted(self, X: Floats) -> Any:
         return self.model_.predict(X, num_iteration=self._grown_rounds, num_threads=1)
 
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
+        """Trees are walked once for all learners on the path, and their values added one by one as LightGBM does."""
+        if self.model_ is None:
+            return super().path_outputs(X)
+        sums = _SumsOfTrees(self.model_, X, self._trees_a_round)
+
+        def outputs(smaller: Self) -> Floats:
+            return smaller._completed(smaller._of_sums(sums.after(smaller._grown_rounds)))
+
+        # What is shown for all is checked on a few: the libraries of a machine may compute `exp` in two ways.
+        few = _SumsOfTrees(self.model_, X[:_CHECKED], self._trees_a_round).after(self._grown_rounds)
+        is_exact = np.array_equal(self._of_sums(few), self._predicted(X[:_CHECKED]))
+        return outputs if is_exact else super().path_outputs(X)
+
+    def _of_sums(self, sums: Floats) -> Any:
+        """What LightGBM predicts where the values of trees add up to these, operation by operation."""
+        if not self.n_kinds:
+            return sums[:, 0].copy()
+        if self.n_kinds == 2:
+            return expit(sums[:, 0])
+        powers = _EXP(sums - sums.max(axis=1, keepdims=True)).astype(np.float64)
+        return powers / reduce(np.add, powers.T)[:, np.newaxis]
+
     def _leaves_of_trees(self) -> list[int]:
         trees = self.model_.model_to_string().splitlines()
         return [int(line.partition("=")[2]) for line in trees if line.startswith("num_leaves=")]
@@ -145,6 +172,38 @@ class _LightGBM(SavedByLibrary):
         kind = LGBMClassifier if self.n_classes_ else LGBMRegressor
         model = kind(n_estimators=self.rounds_, n_jobs=1, random_state=self.seed_, **self._parameters(), **weight)
         return model, {"categorical_feature": self.symbols} if self.symbols else {}
+
+
+#: Rows by which predictions of a path are checked; and `exp` of the system, of which numpy has one of its own.
+_CHECKED = 100
+_EXP = np.frompyfunc(math.exp, 1, 1)
+
+
+class _SumsOfTrees:
+    """The sums of the values of LightGBM's first trees for some rows, which grow with the rounds that are asked for."""
+
+    def __init__(self, model: Any, X: Floats, trees_a_round: int) -> None:
+        self._model, self._X, self._each = model, X, trees_a_round
+        lines = model.model_to_string().splitlines()
+        texts = (line.partition("=")[2].split() for line in lines if line.startswith("leaf_value="))
+        self._values = [np.array(text, dtype=np.float64) for text in texts]
+        self._start()
+
+    def _start(self) -> None:
+        self._rounds, self._sums = 0, np.zeros((self._X.shape[0], self._each))
+
+    def after(self, rounds: int) -> Floats:
+        """The sums for each class; of ascending rounds each tree is walked once."""
+        if rounds < self._rounds:
+            self._start()
+        if rounds > self._rounds:
+            more = {"start_iteration": self._rounds, "num_iteration": rounds - self._rounds, "num_threads": 1}
+            leaves = self._model.predict(self._X, pred_leaf=True, **more).reshape(self._X.shape[0], -1)
+            for place in range(leaves.shape[1]):
+                tree = self._rounds * self._each + place
+                self._sums[:, place % self._each] += self._values[tree][leaves[:, place]]
+            self._rounds = rounds
+        return self._sums
 
 
 _LIGHTGBM = (
@@ -248,6 +307,25 @@ class _XGBoost(SavedByLibrary):
 
     def _predicted(self, X: Floats) -> Any:
         return self.model_.inplace_predict(X, iteration_range=(0, self.rounds_))
+
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
+        """XGBoost goes on from the margins of fewer rounds, twice: for margins, and for what it makes of them."""
+        rounds, margins, found = 0, None, None
+
+        def outputs(smaller: Self) -> Floats:
+            nonlocal rounds, margins, found
+            if smaller.model_ is None:
+                return type(smaller).outputs(smaller, X)
+            if smaller.rounds_ < rounds:
+                rounds, margins = 0, None
+            if smaller.rounds_ > rounds:
+                more = {"iteration_range": (rounds, smaller.rounds_), "base_margin": margins}
+                found = smaller.model_.inplace_predict(X, **more)
+                margins = smaller.model_.inplace_predict(X, predict_type="margin", **more)
+                rounds = smaller.rounds_
+            return smaller._completed(found)
+
+        return outputs
 
     def _leaves_of_trees(self) -> list[int]:
         return [tree.count("leaf=") for tree in self.model_.get_dump()]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
+from itertools import accumulate
 
 from msl.check.read_models import ModelReader
 from msl.diagnostics.source import Source
@@ -79,10 +80,12 @@ def baseline_seconds(plan: Plan) -> dict[str, float]:
 
 
 def baseline_reserve(plan: Plan, workers: int) -> float:
-    """The seconds that a search with a time limit leaves for them."""
+    """The seconds that a search with a time limit leaves for those that end in their share of it."""
     if plan.spec.budget.time is None:
         return 0.0
-    return min(_SHARE * plan.spec.budget.time, SAFETY * sum(baseline_seconds(plan).values()) / workers)
+    all_of_these = accumulate(sorted(baseline_seconds(plan).values()))
+    reserves = (SAFETY * seconds / workers for seconds in all_of_these)
+    return max((one for one in reserves if one <= _SHARE * plan.spec.budget.time), default=0.0)
 
 
 @cache

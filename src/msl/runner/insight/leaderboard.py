@@ -25,11 +25,11 @@ from msl.report.paired_tests import corrected_spread, students_p
 from msl.runner.choose_winner import Candidate, ranked_candidates
 from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
 from msl.runner.corrected_estimate import MOST_PLACES, Correction
-from msl.runner.finish import FinalTasks
 from msl.runner.insight.baselines import SAFETY, baseline_models, baseline_seconds
 from msl.runner.judged_outputs import judged_outputs
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
+from msl.runner.time_limit import FinalTasks
 from msl.runner.versions import versions_of
 from msl.space.canonical.digest import model_digest
 from msl.space.spec import Estimate, Objective, loss_value, metrics_of
