@@ -62,10 +62,12 @@ def _number(text: str) -> float | None:
 Kind = Literal["numeric", "symbolic", "ordered"]
 
 #: Dates and times as people and programs write them: 2024-01-31T12:00:00Z, 31.1.2024, 1/31/24 12:00, 12:00:30.
-_DATE_OR_TIME = (
+DATE_OR_TIME = (
     r"^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))"
     r"([T ]\s*[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
     r"|^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?$"
+    r"|^(?i)([0-9]{1,4}(st|nd|rd|th)?[ ./-]?)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[ .,/-]{0,2}"
+    r"([0-9]{1,2}(st|nd|rd|th)?[ ,./-]{1,2})?[0-9]{2,4}$"
 )
 _CURRENCY = r"[€$£¥]|EUR|USD|GBP|CHF"
 #: Numbers with signs around them, by the decimal sign: 12 %, $1,200.50, 1 200 €; 1.234,50 EUR.
@@ -170,7 +172,7 @@ def _type_text(
     numbers = max((_numbers(stated, decimal) for decimal in decimals), key=lambda each: -each.null_count())
     if wanted == "numeric":
         return TypedColumn(name, "numeric", numbers, problems=(_text_in_numbers(name, stated, numbers),))
-    if wanted is None and stated.drop_nulls().str.contains(_DATE_OR_TIME).all():
+    if wanted is None and stated.drop_nulls().str.contains(DATE_OR_TIME).all():
         return TypedColumn(name, "symbolic", stated, problems=(_dates(name),))
     warnings = () if wanted else _symbol_warnings(name, texts, stated, numbers)
     return TypedColumn(name, "symbolic", texts, problems=warnings)
@@ -293,7 +295,7 @@ def _text_in_numbers(name: str, stated: pl.Series, numbers: pl.Series) -> DataPr
     help = f"correct the value, or write missing = [{in_spec(stated[first])}] if it means that the value is missing"
     if 2 * len(rows) > len(stated) - stated.null_count():
         texts = stated.drop_nulls()
-        kind = "dates" if 2 * texts.str.contains(_DATE_OR_TIME).sum() > len(texts) else "categorical"
+        kind = "dates" if 2 * texts.str.contains(DATE_OR_TIME).sum() > len(texts) else "categorical"
         help = f"it hardly holds numbers: write {kind} = [{in_spec(name)}] instead"
     return problem("MSL317", message, help, column=name, row=first + 1)
 

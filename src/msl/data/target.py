@@ -58,6 +58,10 @@ def read_target(column: TypedColumn, options: DataOptions) -> Target:
     if column.kind == "numeric" and not column.values.is_finite().all():
         raise DataError([infinite(column)])
     distinct = column.values.unique().sort()
+    if len(distinct) == 1 and any(each.code == "MSL336" for each in column.problems):
+        message = f"the whole numbers of the target `{name}` lie beyond 2^53, and all become the same real number"
+        help = "subtract the smallest of them from all, or name another target"
+        raise DataError([problem("MSL320", message, help, column=name)])
     task, reason = _infer_task(name, column, distinct)
     if options.task is not None:
         task, reason = options.task, "given by the user"

@@ -212,8 +212,42 @@ MOMENT = re.compile(
 )
 
 
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)\.?"
+)
+NAMED_MONTH = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+    rf"(?:([0-9]{{4}})[\s./-]*)?(?:([0-9]{{1,2}})(?:st|nd|rd|th)?[\s./-]*)?{MONTH}"
+    r"(?:[\s./-]*([0-9]{1,2})(?:st|nd|rd|th)?(?=$|[\sT,]))?(?:[\s,./-]*([0-9]{4}|[0-9]{2}))?(?=$|[\sT,]),?",
+    re.I,
+)
+MONTH_ALONE = re.compile(r"(?:((?:19|20)[0-9]{2})[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/]((?:19|20)[0-9]{2}))")
+
+
+def _in_figures(text):
+    """A date with the name of a month, or a month alone, as year-month-day; any other text as it is."""
+    if alone := MONTH_ALONE.fullmatch(text):
+        year, month, other_month, other_year = alone.groups()
+        return f"{year or other_year}-{month or other_month}-1"
+    named = NAMED_MONTH.match(text)
+    if named is None:
+        return text
+    first_year, before, month, after, year = named.groups()
+    if before and after and year is None and len(after) == 2:
+        after, year = None, after
+    day = before or after
+    if (before and after) or (first_year is None) == (year is None) or (day is None and len(year or "4444") < 4):
+        return text
+    if year is not None and len(year) == 2:
+        year = f"{20 if int(year) < 69 else 19}{year}"
+    return f"{first_year or year}-{MONTHS.index(month[:3].lower()) + 1}-{day or 1}{text[named.end() :]}"
+
+
 def _moment(text, day_first):
     """The date and time of a text, in UTC where it names a time zone; None if it is none."""
+    text = _in_figures(text)
     found = MOMENT.fullmatch(text)
     if not text or found is None:
         return None
