@@ -52,8 +52,8 @@ def exported(schema: Schema) -> Any:
     """The reader of an exported file for a schema, as a module."""
     options = schema.options
     names: dict[str, Any] = vars(ModuleType("exported"))
-    names |= {each: getattr(table_reader, each) for each in ("codecs", "csv", "gzip", "io", "re", "sys", "zlib", "np")}
-    names |= {each: getattr(table_reader, each) for each in ("datetime", "timedelta")}
+    modules = ("bz2", "codecs", "csv", "gzip", "io", "lzma", "re", "sys", "zipfile", "zlib", "np")
+    names |= {each: getattr(table_reader, each) for each in (*modules, "Counter", "datetime", "timedelta")}
     names |= {
         "COLUMNS": list(schema.names),
         "SYMBOLS": {column.name: list(column.categories) for column in schema.columns if column.kind == "symbolic"},

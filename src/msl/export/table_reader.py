@@ -7,13 +7,17 @@ on many tables by the tests.
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import csv
 import gzip
 import io
+import lzma
 import re
 import sys
+import zipfile
 import zlib
+from collections import Counter
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -42,14 +46,14 @@ class Table:
 
 
 def read_table(path, drops_ragged=False):
-    """The table in a file: text with any of the usual separators, also gzipped or in UTF-16, or Parquet.
+    """The table in a file: text with any of the usual separators, also packed or in UTF-16, Parquet or Arrow.
 
     Rows of text with more or fewer fields than there are columns are left out where `drops_ragged` says so.
     """
     with open(path, "rb") as file:
         data = file.read()
-    is_parquet = data.startswith(b"PAR1")
-    table = _read_parquet(path) if is_parquet else _read_text(path, _unpacked(path, data), drops_ragged)
+    is_frame = data.startswith((b"PAR1", b"ARROW1"))
+    table = _read_frame(path, data[:4]) if is_frame else _read_text(path, _unpacked(path, data), drops_ragged)
     if not any(table.columns.values()):
         raise ValueError(f"{path} has no rows")
     return table
@@ -306,13 +310,13 @@ def _word_counts(cells, words):
         yield word, [counts[cell] for cell in cells]
 
 
-def _read_parquet(path):
+def _read_frame(path, start):
     import polars as pl
 
     try:
-        frame = pl.read_parquet(path, glob=False)
+        frame = (pl.scan_parquet if start == b"PAR1" else pl.scan_ipc)(path, glob=False).collect()
     except pl.exceptions.PolarsError as reason:
-        raise ValueError(f"{path} is Parquet, but damaged: {reason}") from None
+        raise ValueError(f"{path} is damaged or not readable: {reason}") from None
     texts = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
     markers = [_number(marker) for marker in MISSING]
     columns = {}
@@ -330,15 +334,36 @@ def _read_parquet(path):
     return Table(columns)
 
 
+def _only_member(data):
+    """The only file in an archive."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = [each.filename for each in archive.infolist() if not each.is_dir()]
+        names = [name for name in names if not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise ValueError(f"it is an archive of {len(names)} files")
+        return archive.read(names[0])
+
+
+PACKED = {
+    rb"\x1f\x8b": gzip.decompress,
+    rb"BZh[1-9]1AY&SY": bz2.decompress,
+    rb"\xfd7zXZ\x00": lzma.decompress,
+    rb"PK\x03\x04": _only_member,
+}
+
+
 def _unpacked(path, data):
     """The bytes of a table of text in UTF-8."""
-    if data.startswith(b"\x1f\x8b"):
+    unpack = next((each for start, each in PACKED.items() if re.match(start, data)), None)
+    if unpack is not None:
         try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as reason:
-            raise ValueError(f"{path} is gzipped, but damaged or incomplete: {reason}") from None
+            data = unpack(data)
+        except (OSError, EOFError, RuntimeError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as reason:
+            raise ValueError(f"{path} is packed, but damaged or incomplete: {reason}") from None
     start = data[:65536]
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        data = data.decode("utf-32").encode()
+    elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = data.decode("utf-16").encode()
     elif start[1::2].count(0) * 4 > len(start) and 0 not in start[::2]:
         data = data.decode("utf-16-le").encode()
@@ -367,14 +392,20 @@ def _utf8(data):
 def _read_text(path, data, drops_ragged=False):
     data = _utf8(data)
     sample, is_whole = _sample(data)
-    separator = SEPARATOR or _likely_separator(sample, is_whole)
-    first, *following = _sample_rows(sample, separator, is_whole)[0] or [sample.split("\n", 1)[0].split(separator)]
+    told = re.match(r'"?sep=([^\r\n])"?\r?\n', sample, re.I)
+    separator = SEPARATOR or (told and told[1]) or _likely_separator(sample, is_whole)
+    rows = _sample_rows(sample, separator, is_whole)[0] or [sample.split("\n", 1)[0].split(separator)]
+    is_told = bool(told) and len(rows) > 1
+    aside = is_told + _rows_aside(rows[is_told:])
+    first, *following = rows[aside:]
     has_header = _is_header(first, following) if HEADER is None else HEADER
-    names = _unique_names(first) if has_header else [f"f{number}" for number in range(1, len(first) + 1)]
+    names = _unique_names(_widened(first, following)) if has_header else [f"f{n}" for n in range(1, len(first) + 1)]
     try:
         rows = []
-        for line, row in _rows(data.decode(), separator, len(names)):
-            if len(row) == len(names):
+        for place, (line, row) in enumerate(_rows(data.decode(), separator, len(names))):
+            if place < aside:
+                continue
+            if len(row) == len(names) or (not rows and has_header):
                 rows.append(row)
             elif not drops_ragged or not rows:
                 raise ValueError(f"line {line} of {path} has {len(row)} fields, the first row has {len(names)}")
@@ -414,12 +445,39 @@ def _sample_rows(sample, separator, is_whole):
     return (rows if is_whole else rows[:-1]), True
 
 
+def _rows_aside(rows):
+    """How many rows of titles and comments stand above the table."""
+    if len(rows) < 3:
+        return 0
+    width, count = Counter(map(len, rows)).most_common(1)[0]
+    if width < 2 or 2 * count < len(rows):
+        return 0
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    aside = next(place for place, row in enumerate(rows) if len(row) == width)
+    bare = next((place for place in range(aside, len(rows)) if filled[place] > 1), aside)
+    if bare > aside and width > 2 and all(cell.strip() and not _looks_numeric(cell) for cell in rows[bare]):
+        aside = bare
+    if not 0 < aside <= min(20, len(rows) - 2) or 2 * max(filled[:aside]) > width:
+        return 0
+    are_comments = all(row[0].lstrip().startswith(("#", "%", "//")) for row in rows[:aside])
+    return aside if are_comments or _names_columns(rows[aside], rows[aside + 1 :]) else 0
+
+
+def _widened(names, following):
+    """The names, and an empty one where all rows end in a separator that they lack."""
+    more = len(names) + 1
+    ends = len(names) > 1 and bool(following) and all(len(row) == more and not row[-1].strip() for row in following)
+    return [*names, ""] if ends else names
+
+
 def _likely_separator(sample, is_whole):
     """The first that gives every row the same number of fields, or else that which comes closest."""
-    likely, best = ",", (0.0, 0)
+    likely, best, titled = ",", (0.0, 0), None
     for separator in "\t;|,":
         rows, is_sound = _sample_rows(sample, separator, is_whole)
         widths = [len(row) for row in rows]
+        if titled is None and is_sound and _rows_aside(rows):
+            titled = separator
         if not widths or widths[0] == 1:
             continue
         agreement = widths.count(widths[0]) / len(widths) if is_sound else 0.0
@@ -427,7 +485,21 @@ def _likely_separator(sample, is_whole):
             return separator
         if (agreement, widths[0]) > best:
             likely, best = separator, (agreement, widths[0])
-    return likely
+    if titled is not None:
+        return titled
+    return likely if best[1] else _rare_separator(sample, is_whole)
+
+
+def _rare_separator(sample, is_whole):
+    """A blank or the like, if it gives every row the same number of fields and the first line is not a name."""
+    if sample.lstrip().split("\n", 1)[0].strip().strip('"') in sources():
+        return ","
+    for separator in " ^~":
+        rows, is_sound = _sample_rows(sample, separator, is_whole)
+        widths = {len(row) for row in rows}
+        if is_sound and len(rows) > 1 and len(widths) == 1 and min(widths) > 1:
+            return separator
+    return ","
 
 
 def _is_header(first, following):
@@ -436,6 +508,16 @@ def _is_header(first, following):
         return True
     if all(re.fullmatch(r"f[1-9][0-9]*", name) for name in sources()):  # the training data had no names either
         return False
+    cells = [cell.strip() for cell in first]
+    if TARGET in cells:
+        place = cells.index(TARGET)
+        if not any(row[place].strip() == TARGET for row in following if place < len(row)):
+            return True
+    return _names_columns(first, following)
+
+
+def _names_columns(first, following):
+    """Whether a row looks like names above what follows."""
     texts = {place: cell.strip() for place, cell in enumerate(first) if not (_is_blank(cell) or _looks_numeric(cell))}
     below = {place: [row[place].strip() for row in following if place < len(row)] for place in texts}
     stated = {place: [cell for cell in cells if not _is_blank(cell)] for place, cells in below.items()}
