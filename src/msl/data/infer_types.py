@@ -193,8 +193,9 @@ def signed_numbers(texts: pl.Series, decimals: Iterable[str] = (".", ",")) -> Si
     numbers.
     """
     stated = texts.drop_nulls()
-    if stated.is_empty():
+    if stated.is_empty() or stated.str.starts_with("(").all():
         return None
+    texts, stated = _with_minus(texts), _with_minus(stated)
     for decimal in decimals:
         if not stated.str.contains(_SIGNED[decimal]).all():
             continue
@@ -204,6 +205,11 @@ def signed_numbers(texts: pl.Series, decimals: Iterable[str] = (".", ",")) -> Si
         bare = texts.str.replace_all(_AROUND[decimal], "").str.replace(decimal, ".", literal=True)
         return SignedNumbers(bare.cast(pl.Float64, strict=False), decimal)
     return None
+
+
+def _with_minus(texts: pl.Series) -> pl.Series:
+    """The texts, with a minus for the brackets of bookkeepers: (1,200) is -1,200."""
+    return texts.str.replace(r"^\((.*)\)$", "-$1")
 
 
 #: Free text has at least this many words on average, this many different values, and this share of the rows.
@@ -302,7 +308,7 @@ def _text_in_numbers(name: str, stated: pl.Series, numbers: pl.Series) -> DataPr
 
 def _disguised(name: str, stated: pl.Series, numbers: pl.Series) -> DataProblem | None:
     """The warning of numbers with signs around them, with the option that reads them as numbers."""
-    if not stated.drop_nulls().str.contains(f"{_SIGNED['.']}|{_SIGNED[',']}").all():
+    if not _with_minus(stated.drop_nulls()).str.contains(f"{_SIGNED['.']}|{_SIGNED[',']}").all():
         return None
     row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
     message = f"column `{name}` is taken as symbolic: its numbers have signs around them, as in {stated[row]!r}"

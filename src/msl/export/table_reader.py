@@ -34,6 +34,7 @@ HEADER: bool | None = None
 SEPARATOR: str | None = None
 DECIMAL: str | None = None
 DROPS_RAGGED = False
+SIGNED: list[str] = []
 ROWS: int | None = None
 # ======================================================================================================================
 
@@ -169,15 +170,40 @@ def _numbers(name, cells, decimals):
         if None not in values.values():
             break
     else:
-        if not all(cell.lower() in ("true", "false") for cell in stated):
-            wrong = min(cell for cell in stated if _number(cell, decimals[0]) is None)
-            raise ValueError(f"column {name} has to be numeric, but holds {wrong!r}")
         values = {cell: float(cell.lower() == "true") for cell in stated}
+        if not all(cell.lower() in ("true", "false") for cell in stated):
+            signed = _signed_numbers(stated, decimals) if name in SIGNED else None
+            if signed is None:
+                wrong = min(cell for cell in stated if _number(cell, decimals[0]) is None)
+                raise ValueError(f"column {name} has to be numeric, but holds {wrong!r}")
+            values = signed
     numbers = np.array([values.get(cell, np.nan) for cell in cells], dtype=float)
     numbers[np.isin(numbers, markers)] = np.nan
     if np.isinf(numbers).any():
         raise ValueError(f"column {name} is infinite in row {np.isinf(numbers).argmax() + 1}")
     return numbers
+
+
+CURRENCY = r"[€$£¥]|EUR|USD|GBP|CHF"
+
+
+def _signed_numbers(cells, decimals):
+    """The numbers in cells with signs around them, such as $1,200 and 12 %; None if they are none of one kind."""
+    minus = {cell: re.sub(r"^\((.*)\)$", r"-\1", cell) for cell in cells}
+    if all(cell.startswith("(") for cell in cells):
+        return None
+    for decimal in (DECIMAL,) if DECIMAL else dict.fromkeys((*decimals, ".", ",")):
+        thousands, point = ("." if decimal == "," else ","), re.escape(decimal)
+        whole = rf"([0-9]{{1,3}}([{thousands}'’\s][0-9]{{3}})+|[0-9]+)({point}[0-9]+)?"
+        form = rf"({CURRENCY})?\s?[+-]?\s?({CURRENCY})?\s?{whole}\s?(%|{CURRENCY})?"
+        if not all(re.fullmatch(form, text) for text in minus.values()):
+            continue
+        units = [found[0] for text in minus.values() if (found := re.search(rf"%|{CURRENCY}", text))]
+        if len(set(units)) > 1 or units.count("%") not in (0, len(minus)):
+            return None
+        around = rf"{CURRENCY}|[%+'’\s{thousands}]"
+        return {cell: float(re.sub(around, "", text).replace(decimal, ".", 1)) for cell, text in minus.items()}
+    return None
 
 
 def _number(text, decimal="."):
