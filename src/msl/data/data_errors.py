@@ -65,6 +65,7 @@ MEANINGS: dict[str, str] = {
     "MSL365": "some lines of the file are not UTF-8",
     "MSL366": "a column that should hold text holds numbers",
     "MSL367": "lines above the names of the columns are left out",
+    "MSL368": "classes differ only in capital letters or blanks",
     "MSL480": "the order of a column lacks symbols that it holds",
     "MSL481": "the order of the symbols of a column is not plain",
     "MSL390": "the weight of a row is no positive number",

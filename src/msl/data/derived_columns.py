@@ -304,14 +304,16 @@ def _part(moments: pl.Series, part: str) -> pl.Series:
         case "yearday":
             values = times.ordinal_day()
         case "hour":
-            return (
-                times.hour().cast(pl.Float64)
-                + times.minute().cast(pl.Float64) / 60.0
-                + times.second().cast(pl.Float64) / 3600.0
-            )
+            hours = times.hour().cast(pl.Float64)
+            return hours + _divided(times.minute(), 60.0) + _divided(times.second(), 3600.0)
         case _:
-            return moments.cast(pl.Float64) / 86_400_000_000.0
+            return _divided(moments, 86_400_000_000.0)
     return values.cast(pl.Float64)
+
+
+def _divided(values: pl.Series, by: float) -> pl.Series:
+    """The quotients to the last digit, as an exported file has them; polars multiplies by the inverse."""
+    return pl.Series(values.cast(pl.Float64).to_numpy() / by).fill_nan(None)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -354,6 +354,8 @@ def _read_frame(path, start):
         elif column.dtype in texts or column.dtype.is_temporal():
             if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
                 column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+            if column.dtype == pl.Duration:  # as the moment so long after 1970 began
+                column = pl.Series([datetime(1970, 1, 1)]).dt.cast_time_unit("us") + column.cast(pl.Duration("us"))
             columns[name] = column.cast(pl.String).fill_null("").to_list()
         elif name in sources() or name == TARGET:
             raise ValueError(f"column {name} holds values of type {column.dtype}, neither numbers nor symbols")
