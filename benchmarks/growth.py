@@ -1,11 +1,16 @@
 """Growth: how cost grows with rows, features, dimensions, population, workers and the length of a spec.
 
-Each is timed at a few sizes that double; the slope of the logarithms is 1 where cost grows in proportion.
+Each is timed at a few sizes; the slope of the logarithms is 1 where cost grows in proportion. Of large tables
+the memory is measured too, each in a process of its own: `python -m benchmarks.growth TABLE.csv TARGET LEARNER`.
 """
 
 from __future__ import annotations
 
 import gc
+import json
+import resource
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,9 +37,16 @@ from msl.space.values import Model
 _REPEATS = 3
 
 
+#: Learners for large tables: one that takes symbols as they are, and one that has a column for each.
+_LARGE = {
+    "lightgbm": "boosting\nchain m = lightgbm(n_estimators = 100, rest = default)",
+    "logistic": "sklearn\nchain m = max_abs >> logistic(rest = default)",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Seconds at each size, and their slope on logarithmic scales."""
+    """Seconds at each size, or megabytes, and their slope on logarithmic scales."""
 
     what: str
     sizes: tuple[int, ...]
@@ -65,6 +77,7 @@ def measure_growth(quick: bool) -> list[Curve]:
     curves.append(_curve("dimensions, a step of pso", dimensions, lambda n: _steps(n, 30)))
     curves.append(_curve("population, a step of pso", dimensions, lambda n: _steps(30, n)))
     curves.append(_curve("length of a spec, checked", statements, _checking))
+    curves += _of_large_tables(quick)
     curves.append(_curve("workers, the clock of a run", (1, 2), _with_workers, repeats=1))
     return curves
 
@@ -103,6 +116,78 @@ def _evaluation(learner: str, rows: int, columns: int) -> float:
     return process_time() - start
 
 
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What a process needs to read a table, to infer what its columns are, and to judge one model."""
+
+    reading: float
+    judging: float
+    megabytes: float
+
+
+def _of_large_tables(quick: bool) -> list[Curve]:
+    """Reading and one evaluation by rows and by columns, with the memory that both together take at most."""
+    rows = tuple(size // (10 if quick else 1) for size in (10_000, 30_000, 100_000, 300_000))
+    columns = tuple(size // (4 if quick else 1) for size in (20, 60, 200))
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for learner in _LARGE:
+            by_rows = [_walked(Path(folder), learner, size, 14) for size in rows]
+            by_columns = [_walked(Path(folder), learner, rows[0], size) for size in columns]
+            for what, sizes, walks in (("rows", rows, by_rows), ("columns", columns, by_columns)):
+                if learner == next(iter(_LARGE)):
+                    found.append(Curve(f"{what} of a mixed table, read", sizes, tuple(one.reading for one in walks)))
+                of = f"{what} of a mixed table, {learner}"
+                found.append(Curve(of, sizes, tuple(one.judging for one in walks)))
+                found.append(Curve(f"{of}, GB at the peak", sizes, tuple(one.megabytes / 1000 for one in walks)))
+    return found
+
+
+def _walked(folder: Path, learner: str, rows: int, columns: int) -> Walk:
+    path = folder / "t.csv"
+    _departures(rows, columns).write_csv(path)
+    command = [sys.executable, "-m", "benchmarks.growth", str(path), "late", learner]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return Walk(**json.loads(said))
+
+
+def _departures(rows: int, columns: int) -> pl.DataFrame:
+    """Departures of aeroplanes as they might be: of seven columns, two with dates, three with few, many and very many
+    symbols, and two with numbers."""
+    rng = np.random.default_rng(0)
+    made: dict[str, object] = {}
+    for place in range(columns):
+        draw = rng.integers(0, 8_000, rows)
+        match place % 7:
+            case 0 | 1:
+                made[f"at{place}"] = pl.Series(draw * 3_600).cast(pl.Datetime("ms")).dt.strftime("%Y-%m-%d %H:%M")
+            case 2 | 3 | 4 as kind:
+                made[f"code{place}"] = pl.Series(draw % (16, 105, 3_000)[kind - 2]).cast(pl.String) + "x"
+            case _:
+                made[f"number{place}"] = rng.normal(size=rows)
+    late = (made["number5"] + rng.normal(size=rows) > 0.5) if columns > 5 else rng.random(rows) > 0.5  # type: ignore[operator]
+    return pl.DataFrame({**made, "late": late})
+
+
+def _walk(path: str, target: str, learner: str) -> Walk:
+    """The processor time of both parts, and the memory of this process at its peak, less what it had before."""
+    warmed = commissioned(f"use {_LARGE[learner]}", pl.DataFrame({"x": [1.0, 2.0], "y": ["a", "b"]}), 0)
+    del warmed
+    before, start = _peak(), process_time()
+    text = f"use {_LARGE[learner]}\ndata(target = {target})\nminimize error by holdout()\n"
+    plan = commissioned(text, path, 0).plan
+    read = process_time()
+    model = plan.search_spaces[0].decode(plan.search_spaces[0].start)
+    assert isinstance(model, Model), "the only point of this space is a model"
+    failure = Evaluator(plan.job.dataset, plan.objectives, cache_bytes=0).evaluate(model).failure
+    assert failure is None, failure
+    return Walk(read - start, process_time() - read, _peak() - before)
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def _steps(dimensions: int, population: int) -> float:
     """The processor time of ten steps of a swarm beside the evaluations."""
     spec, _ = checked_spec(Source("s.msl", _spec("naive", f"pso(swarm = {population}, iterations = 12)")))
@@ -138,3 +223,8 @@ def _with_workers(workers: int) -> float:
         start = perf_counter()
         run_plan(request, Path(folder), on="local", workers=workers)
         return perf_counter() - start
+
+
+if __name__ == "__main__":
+    found = _walk(*sys.argv[1:])
+    print(json.dumps({"reading": found.reading, "judging": found.judging, "megabytes": found.megabytes}))

@@ -74,8 +74,8 @@ def watch_spec(text: str, frame: pl.DataFrame, seed: int, folder: Path) -> Watch
     return Watched(plan, found)
 
 
-def commissioned(text: str, frame: pl.DataFrame, seed: int) -> RunRequest:
-    """A spec made ready to run on a table."""
+def commissioned(text: str, frame: pl.DataFrame | str, seed: int) -> RunRequest:
+    """A spec made ready to run on a table, in memory or in a file."""
     source = Source("benchmark.msl", text, str(SPECS / "benchmark.msl"))
     spec, _ = checked_spec(source)
     table = read_table(frame, options=statement_to_options(spec.data))

@@ -25,7 +25,7 @@ HOSTILE: dict[str, tuple[bytes, str | None]] = {
     "a line without an end": (LONG.encode(), "2,000,000 characters"),
     "a million columns in a row": (b"1," * 1_000_000 + b"1\n", "1,000,001 columns"),
     "a million columns with tabs": (b"a\t" * 1_000_000 + b"a\n" + b"1\t" * 1_000_000 + b"1\n", "1,000,001 columns"),
-    "a NUL": (b"x,class\n1,a\n2,\0\n", "neither a text table nor Parquet"),
+    "a NUL": (b"x,class\n1,a\n2,\0\n", "the first NUL is in line 3"),
     "a NUL far below": (b"x,class\n" + b"1,a\n2,b\n" * 20_000 + b"3\0,a\n", None),
     "a header alone": (b"x,class\n", "no rows"),
     "one column": (b"x\n1\n2\n3\n", "only the column `x`"),

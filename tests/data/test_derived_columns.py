@@ -41,7 +41,11 @@ def column(table: Table, name: str) -> list[float]:
     return values
 
 
-@pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%SZ", "%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M %p", None])
+FORMS = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%SZ", "%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M %p", None]
+NAMED = ["%d %b %Y %H:%M", "%B %d, %Y %I:%M %p", "%a, %d %b %Y %H:%M:%S", "%d-%b-%yT%H:%M:%SZ", "%Y-%b-%d %H:%M"]
+
+
+@pytest.mark.parametrize("form", [*FORMS, *NAMED])
 def test_parts_of_dates_are_those_of_pandas(form: str | None) -> None:
     table = table_of([each.strftime(form) for each in MOMENTS] if form else MOMENTS)
     reference = pd.Series(MOMENTS)
@@ -74,14 +78,55 @@ def test_moments_are_read_as_python_writes_them(at: datetime, offset: int) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["", "2024-02-30", "2024-13-01", "1.2", "31/31/2024", "25:00", "13:00 PM", "2024", "x"]
+    "text",
+    [
+        *("", "2024-02-30", "2024-13-01", "1.2", "31/31/2024", "25:00", "13:00 PM", "2024", "x"),
+        *(
+            "may",
+            "3 May",
+            "Jan 15",
+            "22 mar",
+            "31 Feb 2024",
+            "mars 2020",
+            "decade 2020",
+            "12 Jan 5 2020",
+            "may be 2020",
+        ),
+        *("13/2021", "2021-00", "1234-05", "0000-00-00"),
+    ],
 )
 def test_what_is_no_date(text: str) -> None:
     assert moment(text, True) is None
     assert moment(text, False) is None
 
 
-@given(st.text(alphabet="0123456789-/.:TZ +APMamp", max_size=24), st.booleans())
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5 Jan 2024", (2024, 1, 5)),
+        ("05-JAN-24", (2024, 1, 5)),
+        ("5 Mar 99", (1999, 3, 5)),
+        ("12JAN2021", (2021, 1, 12)),
+        ("January 5th, 2024", (2024, 1, 5)),
+        ("Sept. 4, 2001", (2001, 9, 4)),
+        ("2024-Jan-05", (2024, 1, 5)),
+        ("Dec-2018", (2018, 12, 1)),
+        ("May 2020", (2020, 5, 1)),
+        ("2021-04", (2021, 4, 1)),
+        ("4/2021", (2021, 4, 1)),
+    ],
+)
+def test_months_have_names_and_may_stand_alone(text: str, expected: tuple[int, int, int]) -> None:
+    assert moment(text, False) == moment(text, True) == datetime(*expected)
+
+
+WRITTEN = st.text(alphabet="0123456789-/.:TZ +APMamp", max_size=24)
+PIECES = st.lists(
+    st.sampled_from(["Jan", "may", "SEPT", "5", "05", "2024", "24", "st", " ", "-", ", ", "Mon", " 1:30"])
+)
+
+
+@given(WRITTEN | PIECES.map("".join), st.booleans())
 def test_an_exported_file_reads_the_same_moments(text: str, day_first: bool) -> None:
     assert table_reader._moment(text, day_first) == moment(text, day_first)
 
@@ -124,6 +169,21 @@ def test_a_date_that_cannot_be_read_is_missing_and_told() -> None:
     assert (warning.code, warning.column, warning.row) == ("MSL363", "v", 17)
     assert "not in 2 rows, first in row 17: 'soon' and '2024-02-30'" in warning.message
     assert np.flatnonzero(np.isnan(table.X[:, 0])).tolist() == [16, 40]
+
+
+def test_dates_that_databases_write_for_none_are_missing() -> None:
+    values = [f"{each:%Y-%m-%d}" for each in MOMENTS]
+    for place, none in enumerate(["0000-00-00", "00.00.0000", "0000-00-00 00:00:00"] * 10):
+        values[2 * place] = none
+    table = table_of(values)
+    assert not table.warnings
+    assert np.flatnonzero(np.isnan(table.X[:, 0])).tolist() == list(range(0, 60, 2))
+
+
+def test_dates_of_which_many_cannot_be_are_dates_all_the_same() -> None:
+    table = table_of([f"{each:%Y-%m-%d}" if place % 3 else "2024-13-01" for place, each in enumerate(MOMENTS)])
+    assert [(each.code, each.row) for each in table.warnings] == [("MSL363", 1)]
+    assert np.isnan(table.X[:, 0]).sum() == 20
 
 
 def test_times_of_day_and_durations() -> None:

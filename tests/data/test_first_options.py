@@ -178,3 +178,26 @@ def test_a_misspelt_target_gets_the_column_that_is_meant() -> None:
     with pytest.raises(DataError) as wrong:
         decided(pl.DataFrame({"fee": NUMBERS, "cancelled": CLASS}), "canceled")
     assert [(each.code, each.help) for each in wrong.value.problems] == [("MSL312", "did you mean `cancelled`?")]
+
+
+def test_a_first_spec_leaves_out_a_date_whose_parts_are_there() -> None:
+    first = decided(pl.DataFrame({"day": SHUFFLED, "day: month": NUMBERS, "x": NUMBERS, "class": CLASS}))
+    assert (first.uses["day"], first.uses["day: month"]) == ("ignore", "feature")
+    assert first.reasons["day"] == "columns such as `day: month` are made of it already"
+
+
+def test_a_first_spec_takes_what_only_looks_like_dates_for_symbols() -> None:
+    first = decided(pl.DataFrame({"code": [f"2024-{20 + n % 9}-01" for n in range(N)], "x": NUMBERS, "class": CLASS}))
+    assert first.options.categorical == ("code",)
+    assert "look like dates, but are none" in first.reasons["code"]
+
+
+def test_a_first_spec_leaves_out_rows_with_an_infinite_target() -> None:
+    first = decided(pl.DataFrame({"x": NUMBERS, "y": ["inf", *(str(n * 0.37) for n in range(1, N))]}), "y")
+    assert first.options.missing_target == "drop"
+    assert first.options.missing == ("inf", "-inf")
+
+
+def test_a_target_beyond_exact_numbers_is_not_called_constant() -> None:
+    with pytest.raises(DataError, match="beyond 2\\^53, and all become the same real number"):
+        decided(pl.DataFrame({"x": NUMBERS, "y": [2**62 + place for place in range(N)]}), "y")

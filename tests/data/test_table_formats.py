@@ -80,8 +80,8 @@ def test_messages_name_the_formats_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(DataError) as raised:
         read_table(tmp_path / "data.bin")
     assert raised.value.problems[0].help in (
-        "save the data as CSV, JSON lines or Parquet",
-        "save the data as CSV, Parquet or .jsonl",
+        "save the data as CSV, Arrow, JSON lines or Parquet",
+        "save the data as CSV, Arrow, Parquet or .jsonl",
     )
     folder = tmp_path / "empty"
     folder.mkdir()

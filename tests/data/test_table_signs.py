@@ -56,10 +56,17 @@ def test_what_is_written_with_signs_is_read_back(cents: list[int], style: tuple[
 
 
 @pytest.mark.parametrize(
-    "texts", [["12 %", "0.12"], ["$5", "€5"], ["12", "3 kg"], ["1.2.3"], ["1,23,456.0"], ["192.168.0.1"], []]
+    "texts",
+    [["(1)", "(2)"], ["12 %", "0.12"], ["$5", "€5"], ["12", "3 kg"], ["1.2.3"], ["1,23,456.0"], ["192.168.0.1"], []],
 )
 def test_what_is_no_one_column_of_numbers_is_not_read_as_one(texts: list[str]) -> None:
     assert signed_numbers(pl.Series(texts, dtype=pl.String), (".",)) is None
+
+
+def test_brackets_of_bookkeepers_mean_minus() -> None:
+    found = signed_numbers(pl.Series(["$1,200.50", "($300.25)", "-$4"]))
+    assert found is not None
+    assert found.numbers.to_list() == [1200.5, -300.25, -4.0]
 
 
 TARGETS = {

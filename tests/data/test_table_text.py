@@ -198,7 +198,7 @@ def test_whole_numbers_beyond_reals(tmp_path: Path) -> None:
         (b" \n\n ", "MSL304", None),
         (gzip.compress(b"", mtime=0), "MSL304", None),
         (b"a,b,class\n", "MSL305", None),
-        (b"PK\x03\x04\x00\x00", "MSL306", None),
+        (b"PK\x03\x04\x00\x00", "MSL308", None),
         (b"\x89HDF\r\n\x1a\n\x00\x00", "MSL306", None),
         ("a,b\né,1\nü\x07,2\n".encode("latin1"), "MSL307", 3),
         (b"\xff\xfea,b", "MSL307", None),
@@ -305,12 +305,9 @@ def test_numbers_are_those_of_python(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table.X[:, 0], values)
 
 
-@pytest.mark.parametrize(
-    ("end", "words"), [(",", "every row ends in a ',' that the names lack"), (",7", "name the first column")]
-)
-def test_one_field_more_in_every_row_is_explained(tmp_path: Path, end: str, words: str) -> None:
+def test_one_field_more_in_every_row_is_explained(tmp_path: Path) -> None:
     path = tmp_path / "more.csv"
-    path.write_text("a,b,class\n" + "".join(f"{row},2,x{end}\n" for row in range(4)))
+    path.write_text("a,b,class\n" + "".join(f"{row},2,x,7\n" for row in range(4)))
     with pytest.raises(DataError) as caught:
         read_table(path)
-    assert words in caught.value.problems[0].help
+    assert "name the first column" in caught.value.problems[0].help

@@ -52,8 +52,8 @@ def exported(schema: Schema) -> Any:
     """The reader of an exported file for a schema, as a module."""
     options = schema.options
     names: dict[str, Any] = vars(ModuleType("exported"))
-    names |= {each: getattr(table_reader, each) for each in ("codecs", "csv", "gzip", "io", "re", "sys", "zlib", "np")}
-    names |= {each: getattr(table_reader, each) for each in ("datetime", "timedelta")}
+    modules = ("bz2", "codecs", "csv", "gzip", "io", "lzma", "re", "sys", "zipfile", "zlib", "np")
+    names |= {each: getattr(table_reader, each) for each in (*modules, "Counter", "datetime", "timedelta")}
     names |= {
         "COLUMNS": list(schema.names),
         "SYMBOLS": {column.name: list(column.categories) for column in schema.columns if column.kind == "symbolic"},
@@ -63,6 +63,7 @@ def exported(schema: Schema) -> Any:
         "HEADER": options.header,
         "SEPARATOR": options.separator,
         "DECIMAL": options.decimal,
+        "SIGNED": list(options.numeric or ()),
         "DATES": {},
         "WORDS": {},
     }
@@ -102,6 +103,33 @@ def compare(path: Path, schema: Schema) -> bool:
             assert (y is None) == (expected.y is None)
             assert y is None or np.array_equal(y, expected.y)
     return True
+
+
+MONEY = [
+    "$1,200",
+    "$3",
+    "-$5.50",
+    "($7)",
+    "€ 4",
+    "1.234,50 €",
+    "12 %",
+    "8%",
+    "12",
+    "1 200",
+    "1'000",
+    "(3)",
+    "",
+    "NA",
+    "x",
+]
+
+
+@given(cells=st.lists(st.sampled_from(MONEY), min_size=1, max_size=5), decimal=st.sampled_from([None, ",", "."]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_numbers_with_signs_are_read_alike(cells: list[str], decimal: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(written([["x", "colour"], *([cell, "red"] for cell in cells)], ";", csv.QUOTE_MINIMAL, "\n"))
+    compare(path, schema_of(DataOptions(numeric=("x",), decimal=decimal, header=True)))
 
 
 def written(rows: list[list[str]], separator: str, quoting: int, end: str) -> str:

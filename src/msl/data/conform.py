@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from msl.data import infer_types
 from msl.data.assemble import encode, is_infinite, matrix, read_groups, read_order, read_weights, signed_decimals
-from msl.data.csv import is_number
 from msl.data.data_errors import DataError, DataProblem, listed, problem, raise_errors
 from msl.data.derived_columns import with_derived
+from msl.data.dialect import is_number
 from msl.data.infer_types import (
     Markers,
     TypedColumn,

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 import polars as pl
 
 from msl.data.data_errors import DataError, DataProblem, in_spec, listed, problem
-from msl.data.infer_types import Markers, column_text, is_free_text, usual_markers
+from msl.data.infer_types import DATE_OR_TIME, Markers, column_text, is_free_text, usual_markers
 from msl.data.options import DataOptions
 from msl.data.raw_columns import Reading
 
@@ -117,12 +117,29 @@ _MOMENT = re.compile(
     r"(?:([0-9]{1,4})([-/.])([0-9]{1,2})\2([0-9]{1,4})(?:[T ]\s*(?=[0-9])|$))?"
     r"(?:([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?\s*([AaPp][Mm])?\s*(Z|UTC|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+#: Dates with the name of a month: 5 Jan 2024, 05-JAN-24, January 5th, 2024, 2024-Jan-05, Jan 2024.
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_NAMED_MONTH = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+    rf"(?:([0-9]{{4}})[\s./-]*)?(?:([0-9]{{1,2}})(?:st|nd|rd|th)?[\s./-]*)?{_MONTH}"
+    r"(?:[\s./-]*([0-9]{1,2})(?:st|nd|rd|th)?(?=$|[\sT,]))?(?:[\s,./-]*([0-9]{4}|[0-9]{2}))?(?=$|[\sT,]),?",
+    re.I,
+)
+#: A month alone, as in 2024-01 and 01/2024.
+_MONTH_ALONE = re.compile(r"(?:((?:19|20)[0-9]{2})[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/]((?:19|20)[0-9]{2}))")
+#: What databases write where there is no date.
+_NO_DATE = r"^(0000[-/.]00[-/.]00|00[-/.]00[-/.]0000)([T ]00:00(:00([.,]0+)?)?Z?)?$"
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 
 
 def moment(text: str, day_first: bool) -> datetime | None:
     """The date and time of a text, in UTC where it names a time zone; None if it is none."""
+    text = in_figures(text)
     found = _MOMENT.fullmatch(text)
     if not text or found is None:
         return None
@@ -152,6 +169,25 @@ def moment(text: str, day_first: bool) -> datetime | None:
         return told - offset if zone[0] == "+" else told + offset
     except (ValueError, OverflowError):
         return None
+
+
+def in_figures(text: str) -> str:
+    """A date with the name of a month, or a month alone, as year-month-day; any other text as it is."""
+    if alone := _MONTH_ALONE.fullmatch(text):
+        year, month, other_month, other_year = alone.groups()
+        return f"{year or other_year}-{month or other_month}-1"
+    named = _NAMED_MONTH.match(text)
+    if named is None:
+        return text
+    first_year, before, month, after, year = named.groups()
+    if before and after and year is None and len(after) == 2:
+        after, year = None, after
+    day = before or after
+    if (before and after) or (first_year is None) == (year is None) or (day is None and len(year or "4444") < 4):
+        return text
+    if year is not None and len(year) == 2:
+        year = f"{20 if int(year) < 69 else 19}{year}"
+    return f"{first_year or year}-{_MONTHS.index(month[:3].lower()) + 1}-{day or 1}{text[named.end() :]}"
 
 
 def parse_moments(texts: pl.Series, day_first: bool) -> pl.Series:
@@ -185,20 +221,22 @@ def holds_dates(column: pl.Series, given: Markers) -> bool:
     if column.dtype.is_temporal():
         return True
     sample = column.drop_nulls().head(_SAMPLE).cast(pl.String).str.strip_chars()
-    if not any(_MOMENT.fullmatch(text) for text in sample if text):
+    if not any(_MOMENT.fullmatch(in_figures(text)) for text in sample if text):
         return False
     stated = _stated(column, given)
     count = len(stated) - stated.null_count()
     if not count:
         return False
     read = max(count - parse_moments(stated.drop_nulls(), first).null_count() for first in (False, True))
-    return read == count or (read >= _MOSTLY * count and stated.n_unique() > 10)
+    if read == count or (read >= _MOSTLY * count and stated.n_unique() > 10):
+        return True
+    return 2 * read >= count and bool(stated.drop_nulls().str.contains(DATE_OR_TIME).all())
 
 
 def _stated(column: pl.Series, given: Markers) -> pl.Series:
     """The texts of a column, null where they say that the value is missing."""
     texts = column_text(column, given)
-    return texts.set(texts.is_in(usual_markers(texts)), None)
+    return texts.set(texts.is_in(usual_markers(texts)) | texts.str.contains(_NO_DATE), None)
 
 
 def _date_columns(
@@ -266,14 +304,16 @@ def _part(moments: pl.Series, part: str) -> pl.Series:
         case "yearday":
             values = times.ordinal_day()
         case "hour":
-            return (
-                times.hour().cast(pl.Float64)
-                + times.minute().cast(pl.Float64) / 60.0
-                + times.second().cast(pl.Float64) / 3600.0
-            )
+            hours = times.hour().cast(pl.Float64)
+            return hours + _divided(times.minute(), 60.0) + _divided(times.second(), 3600.0)
         case _:
-            return moments.cast(pl.Float64) / 86_400_000_000.0
+            return _divided(moments, 86_400_000_000.0)
     return values.cast(pl.Float64)
+
+
+def _divided(values: pl.Series, by: float) -> pl.Series:
+    """The quotients to the last digit, as an exported file has them; polars multiplies by the inverse."""
+    return pl.Series(values.cast(pl.Float64).to_numpy() / by).fill_nan(None)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -62,10 +62,12 @@ def _number(text: str) -> float | None:
 Kind = Literal["numeric", "symbolic", "ordered"]
 
 #: Dates and times as people and programs write them: 2024-01-31T12:00:00Z, 31.1.2024, 1/31/24 12:00, 12:00:30.
-_DATE_OR_TIME = (
+DATE_OR_TIME = (
     r"^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))"
     r"([T ]\s*[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
     r"|^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?$"
+    r"|^(?i)([0-9]{1,4}(st|nd|rd|th)?[ ./-]?)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[ .,/-]{0,2}"
+    r"([0-9]{1,2}(st|nd|rd|th)?[ ,./-]{1,2})?[0-9]{2,4}$"
 )
 _CURRENCY = r"[€$£¥]|EUR|USD|GBP|CHF"
 #: Numbers with signs around them, by the decimal sign: 12 %, $1,200.50, 1 200 €; 1.234,50 EUR.
@@ -170,7 +172,7 @@ def _type_text(
     numbers = max((_numbers(stated, decimal) for decimal in decimals), key=lambda each: -each.null_count())
     if wanted == "numeric":
         return TypedColumn(name, "numeric", numbers, problems=(_text_in_numbers(name, stated, numbers),))
-    if wanted is None and stated.drop_nulls().str.contains(_DATE_OR_TIME).all():
+    if wanted is None and stated.drop_nulls().str.contains(DATE_OR_TIME).all():
         return TypedColumn(name, "symbolic", stated, problems=(_dates(name),))
     warnings = () if wanted else _symbol_warnings(name, texts, stated, numbers)
     return TypedColumn(name, "symbolic", texts, problems=warnings)
@@ -191,8 +193,9 @@ def signed_numbers(texts: pl.Series, decimals: Iterable[str] = (".", ",")) -> Si
     numbers.
     """
     stated = texts.drop_nulls()
-    if stated.is_empty():
+    if stated.is_empty() or stated.str.starts_with("(").all():
         return None
+    texts, stated = _with_minus(texts), _with_minus(stated)
     for decimal in decimals:
         if not stated.str.contains(_SIGNED[decimal]).all():
             continue
@@ -202,6 +205,11 @@ def signed_numbers(texts: pl.Series, decimals: Iterable[str] = (".", ",")) -> Si
         bare = texts.str.replace_all(_AROUND[decimal], "").str.replace(decimal, ".", literal=True)
         return SignedNumbers(bare.cast(pl.Float64, strict=False), decimal)
     return None
+
+
+def _with_minus(texts: pl.Series) -> pl.Series:
+    """The texts, with a minus for the brackets of bookkeepers: (1,200) is -1,200."""
+    return texts.str.replace(r"^\((.*)\)$", "-$1")
 
 
 #: Free text has at least this many words on average, this many different values, and this share of the rows.
@@ -293,14 +301,14 @@ def _text_in_numbers(name: str, stated: pl.Series, numbers: pl.Series) -> DataPr
     help = f"correct the value, or write missing = [{in_spec(stated[first])}] if it means that the value is missing"
     if 2 * len(rows) > len(stated) - stated.null_count():
         texts = stated.drop_nulls()
-        kind = "dates" if 2 * texts.str.contains(_DATE_OR_TIME).sum() > len(texts) else "categorical"
+        kind = "dates" if 2 * texts.str.contains(DATE_OR_TIME).sum() > len(texts) else "categorical"
         help = f"it hardly holds numbers: write {kind} = [{in_spec(name)}] instead"
     return problem("MSL317", message, help, column=name, row=first + 1)
 
 
 def _disguised(name: str, stated: pl.Series, numbers: pl.Series) -> DataProblem | None:
     """The warning of numbers with signs around them, with the option that reads them as numbers."""
-    if not stated.drop_nulls().str.contains(f"{_SIGNED['.']}|{_SIGNED[',']}").all():
+    if not _with_minus(stated.drop_nulls()).str.contains(f"{_SIGNED['.']}|{_SIGNED[',']}").all():
         return None
     row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
     message = f"column `{name}` is taken as symbolic: its numbers have signs around them, as in {stated[row]!r}"

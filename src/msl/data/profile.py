@@ -93,7 +93,7 @@ ColumnKind = Literal[
     "number", "category", "ordered", "yes/no", "date", "text", "identifier", "constant", "empty", "other"
 ]
 
-_DATES, _WORDS_OR_SIGNS = "MSL315", "MSL337"
+_DATES, _WORDS_OR_SIGNS, _INEXACT = "MSL315", "MSL337", "MSL336"
 _YES_NO = tuple(map(frozenset, (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"), ("0", "1"))))
 #: Fewer rows do not show that a column determines the target.
 _FEWEST_ROWS = 20
@@ -182,8 +182,8 @@ def _kind(column: TypedColumn) -> ColumnKind:
         return "empty"
     if any(each.code == _DATES for each in column.problems):
         return "date"
-    if values.min() == values.max():
-        return "constant"
+    if values.min() == values.max():  # whole numbers that reals cannot tell apart are not the same
+        return "identifier" if any(each.code == _INEXACT for each in column.problems) else "constant"
     if column.kind == "symbolic" and is_free_text(values):
         return "text"
     if is_identifier(column, present):

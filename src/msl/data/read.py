@@ -93,11 +93,13 @@ def read_file(path: Path, hints: ReadHints) -> Reading:
     try:
         table = found.read(path, hints)
     except (pl.exceptions.PolarsError, OSError) as reason:
-        message = f"{path} is {found.name}, but damaged: {str(reason).splitlines()[0]}"
+        message = f"{path} is {found.name}, but damaged or not readable: {str(reason).splitlines()[0]}"
         raise DataError([problem("MSL308", message, "write the file again")]) from None
     if isinstance(table, Reading):
         return table
     check_width(table.width, str(path))
+    if not table.width:
+        raise DataError([problem("MSL304", f"{path} has no columns", "write the file again")])
     if table.is_empty():
         raise DataError([problem("MSL305", f"{path} has column names but no rows", "add rows")])
     return Reading.of(table, unique_names(table.columns), str(path))

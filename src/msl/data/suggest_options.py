@@ -12,6 +12,7 @@ import polars as pl
 from msl.data import infer_types
 from msl.data.assemble import build_table, read_order, signed_decimals
 from msl.data.data_errors import DataError, DataProblem, in_spec, listed, problem
+from msl.data.derived_columns import holds_dates
 from msl.data.infer_types import Markers, TypedColumn, spell_number, type_column
 from msl.data.options import DataOptions
 from msl.data.profile import ColumnProfile, duplicate_rows, leaking_columns, profile_columns
@@ -70,6 +71,7 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
         why = _UNTAKEN.get(column.kind) or _USELESS.get(column.kind)
         if name != target and why is not None:
             uses[name], reasons[name] = "ignore", why
+    _leave_made_already(columns, uses, reasons)
     if options.task != "classification" and typed.kind == "numeric":
         _keep_telling_numbers(columns, typed.values, uses, reasons)
     if order := _order(reading, columns, typed, target):
@@ -95,10 +97,15 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
         named = listed(f"`{name}`" for name in infinite)
         sentences.append(f"infinite numbers are taken as missing: in {named}")
         options = replace(options, missing=(*(options.missing or ()), "inf", "-inf"))
+        options = replace(options, missing_target="drop") if target in infinite else options
     ignored = tuple(name for name, use in uses.items() if use == "ignore")
+    unread = tuple(name for name, use in uses.items() if use == "feature" and _is_unread(columns[name]))
+    for name in unread:
+        reasons[name] = "most of its values look like dates, but are none, so they are taken for symbols"
     options = replace(
         options,
         ignore=ignored or None,
+        categorical=unread or None,
         order=order,
         numeric=numbers or None,
         dates=(order,) if order else None,
@@ -231,6 +238,21 @@ def _keep_some(
     for name in kept:
         uses[name] = "feature"
         reasons[name] = f"{reasons[name]}, but there is nothing else to learn from"
+
+
+def _leave_made_already(
+    columns: Mapping[str, ColumnProfile], uses: dict[str, ColumnUse], reasons: dict[str, str]
+) -> None:
+    """Leaves out dates and texts if there are columns of the names that their parts would have."""
+    for name, column in columns.items():
+        made = [other for other in columns if other.startswith(f"{name}: ")]
+        if made and column.kind in ("date", "text") and uses[name] == "feature":
+            uses[name], reasons[name] = "ignore", f"columns such as `{made[0]}` are made of it already"
+
+
+def _is_unread(column: ColumnProfile) -> bool:
+    """Whether the values look like dates of which most cannot be, as in 2024-13-45."""
+    return column.kind == "date" and not holds_dates(column.values, infer_types.NONE)
 
 
 def _has_infinite(column: ColumnProfile) -> bool:

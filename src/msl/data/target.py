@@ -58,6 +58,10 @@ def read_target(column: TypedColumn, options: DataOptions) -> Target:
     if column.kind == "numeric" and not column.values.is_finite().all():
         raise DataError([infinite(column)])
     distinct = column.values.unique().sort()
+    if len(distinct) == 1 and any(each.code == "MSL336" for each in column.problems):
+        message = f"the whole numbers of the target `{name}` lie beyond 2^53, and all become the same real number"
+        help = "subtract the smallest of them from all, or name another target"
+        raise DataError([problem("MSL320", message, help, column=name)])
     task, reason = _infer_task(name, column, distinct)
     if options.task is not None:
         task, reason = options.task, "given by the user"
@@ -65,7 +69,8 @@ def read_target(column: TypedColumn, options: DataOptions) -> Target:
         return _read_numbers(column, options, distinct, reason)
     classes = tuple(_in_order(name, distinct, options))
     codes = class_codes(column.values, classes)
-    return Target(name, task, reason, classes, codes.to_numpy().astype(np.intp), _tiny_classes(classes, codes, name))
+    doubts = (*_tiny_classes(classes, codes, name), *_alike_classes(classes, name))
+    return Target(name, task, reason, classes, codes.to_numpy().astype(np.intp), doubts)
 
 
 def class_codes(values: pl.Series, classes: Sequence[Label]) -> pl.Series:
@@ -204,3 +209,15 @@ def _tiny_classes(classes: Sequence[Label], codes: pl.Series, name: str) -> tupl
     if len(classes) - len(tiny) > 1:
         help += f", or {leave_out}"
     return (problem("MSL470", message, help, column=name, row=rows[0]),)
+
+
+def _alike_classes(classes: Sequence[Label], name: str) -> Iterator[DataProblem]:
+    """The warning of classes that may be meant to be one."""
+    spelt: dict[str, list[str]] = {}
+    for label in classes:
+        if isinstance(label, str):
+            spelt.setdefault(" ".join(label.lower().split()), []).append(label)
+    pairs = [f"`{first}` and `{second}`" for first, second, *_ in (each for each in spelt.values() if len(each) > 1)]
+    if pairs:
+        message = f"classes of `{name}` differ only in capital letters or blanks: {listed(pairs, shown=3)}"
+        yield problem("MSL368", message, "write them alike in the table if they are the same class", column=name)

@@ -155,6 +155,8 @@ class Exportable:
     header: bool | None = None
     decimal: str | None = None
     drops_ragged: bool = False
+    #: Columns whose numbers may have signs around them, as in $1,200.
+    signed: tuple[str, ...] = ()
     #: The size of the sample to fit on; None for all rows.
     rows: int | None = None
     #: The column of the weights of rows.
@@ -241,6 +243,7 @@ def _constants(given: Exportable, is_public: bool) -> Code:
         "SEPARATOR": given.separator,
         "DECIMAL": given.decimal,
         "DROPS_RAGGED": given.drops_ragged,
+        "SIGNED": list(given.signed),
         "ROWS": given.rows,
         "RANGES": np.nan_to_num(given.ranges).tolist(),
         "EXPECTED": _expected(given),

@@ -16,23 +16,27 @@ HEAD = '''"""The winner of a run of msl: builds the model, fits it on the traini
     python model.py TRAIN                fits, and tests that it predicts as the run did
     python model.py TRAIN NEW [NEW …]    and predicts the rows of other tables, as CSV
 
-It needs {{needs}}, and polars for tables in Parquet.
+It needs {{needs}}, and polars for tables in Parquet or Arrow.
 
-A table is text (CSV) or Parquet, and read as `msl predict` reads it. What the spec of the run says of the separator,
+A table is text (CSV), Parquet or Arrow, read as `msl predict` reads it. What the spec of the run says of the separator,
 the decimal sign, the header and the markers of missing values holds for every table. The rest is found anew for each:
-a tab, `;`, `|` or `,` between fields, a decimal point or comma, names in the first row or none, UTF-8 or UTF-16, with
-or without gzip. A symbol that the training data does not have counts as missing, without a word.
+a tab, `;`, `|` or `,` between fields, a decimal point or comma, names in the first row or none, UTF-8 or UTF-16, also
+packed by gzip, bzip2, xz or zip. A symbol that the training data does not have counts as missing, without a word.
 """
 
 {{about}}
 
+import bz2
 import codecs
 import csv
 import gzip
 import io
+import lzma
 import re
 import sys
+import zipfile
 import zlib
+from collections import Counter
 from datetime import datetime, timedelta
 
 import numpy as np

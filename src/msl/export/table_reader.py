@@ -7,13 +7,17 @@ on many tables by the tests.
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import csv
 import gzip
 import io
+import lzma
 import re
 import sys
+import zipfile
 import zlib
+from collections import Counter
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -30,6 +34,7 @@ HEADER: bool | None = None
 SEPARATOR: str | None = None
 DECIMAL: str | None = None
 DROPS_RAGGED = False
+SIGNED: list[str] = []
 ROWS: int | None = None
 # ======================================================================================================================
 
@@ -42,14 +47,14 @@ class Table:
 
 
 def read_table(path, drops_ragged=False):
-    """The table in a file: text with any of the usual separators, also gzipped or in UTF-16, or Parquet.
+    """The table in a file: text with any of the usual separators, also packed or in UTF-16, Parquet or Arrow.
 
     Rows of text with more or fewer fields than there are columns are left out where `drops_ragged` says so.
     """
     with open(path, "rb") as file:
         data = file.read()
-    is_parquet = data.startswith(b"PAR1")
-    table = _read_parquet(path) if is_parquet else _read_text(path, _unpacked(path, data), drops_ragged)
+    is_frame = data.startswith((b"PAR1", b"ARROW1"))
+    table = _read_frame(path, data[:4]) if is_frame else _read_text(path, _unpacked(path, data), drops_ragged)
     if not any(table.columns.values()):
         raise ValueError(f"{path} has no rows")
     return table
@@ -165,15 +170,40 @@ def _numbers(name, cells, decimals):
         if None not in values.values():
             break
     else:
-        if not all(cell.lower() in ("true", "false") for cell in stated):
-            wrong = min(cell for cell in stated if _number(cell, decimals[0]) is None)
-            raise ValueError(f"column {name} has to be numeric, but holds {wrong!r}")
         values = {cell: float(cell.lower() == "true") for cell in stated}
+        if not all(cell.lower() in ("true", "false") for cell in stated):
+            signed = _signed_numbers(stated, decimals) if name in SIGNED else None
+            if signed is None:
+                wrong = min(cell for cell in stated if _number(cell, decimals[0]) is None)
+                raise ValueError(f"column {name} has to be numeric, but holds {wrong!r}")
+            values = signed
     numbers = np.array([values.get(cell, np.nan) for cell in cells], dtype=float)
     numbers[np.isin(numbers, markers)] = np.nan
     if np.isinf(numbers).any():
         raise ValueError(f"column {name} is infinite in row {np.isinf(numbers).argmax() + 1}")
     return numbers
+
+
+CURRENCY = r"[€$£¥]|EUR|USD|GBP|CHF"
+
+
+def _signed_numbers(cells, decimals):
+    """The numbers in cells with signs around them, such as $1,200 and 12 %; None if they are none of one kind."""
+    minus = {cell: re.sub(r"^\((.*)\)$", r"-\1", cell) for cell in cells}
+    if all(cell.startswith("(") for cell in cells):
+        return None
+    for decimal in (DECIMAL,) if DECIMAL else dict.fromkeys((*decimals, ".", ",")):
+        thousands, point = ("." if decimal == "," else ","), re.escape(decimal)
+        whole = rf"([0-9]{{1,3}}([{thousands}'’\s][0-9]{{3}})+|[0-9]+)({point}[0-9]+)?"
+        form = rf"({CURRENCY})?\s?[+-]?\s?({CURRENCY})?\s?{whole}\s?(%|{CURRENCY})?"
+        if not all(re.fullmatch(form, text) for text in minus.values()):
+            continue
+        units = [found[0] for text in minus.values() if (found := re.search(rf"%|{CURRENCY}", text))]
+        if len(set(units)) > 1 or units.count("%") not in (0, len(minus)):
+            return None
+        around = rf"{CURRENCY}|[%+'’\s{thousands}]"
+        return {cell: float(re.sub(around, "", text).replace(decimal, ".", 1)) for cell, text in minus.items()}
+    return None
 
 
 def _number(text, decimal="."):
@@ -212,8 +242,42 @@ MOMENT = re.compile(
 )
 
 
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)\.?"
+)
+NAMED_MONTH = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+    rf"(?:([0-9]{{4}})[\s./-]*)?(?:([0-9]{{1,2}})(?:st|nd|rd|th)?[\s./-]*)?{MONTH}"
+    r"(?:[\s./-]*([0-9]{1,2})(?:st|nd|rd|th)?(?=$|[\sT,]))?(?:[\s,./-]*([0-9]{4}|[0-9]{2}))?(?=$|[\sT,]),?",
+    re.I,
+)
+MONTH_ALONE = re.compile(r"(?:((?:19|20)[0-9]{2})[-/](0[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/]((?:19|20)[0-9]{2}))")
+
+
+def _in_figures(text):
+    """A date with the name of a month, or a month alone, as year-month-day; any other text as it is."""
+    if alone := MONTH_ALONE.fullmatch(text):
+        year, month, other_month, other_year = alone.groups()
+        return f"{year or other_year}-{month or other_month}-1"
+    named = NAMED_MONTH.match(text)
+    if named is None:
+        return text
+    first_year, before, month, after, year = named.groups()
+    if before and after and year is None and len(after) == 2:
+        after, year = None, after
+    day = before or after
+    if (before and after) or (first_year is None) == (year is None) or (day is None and len(year or "4444") < 4):
+        return text
+    if year is not None and len(year) == 2:
+        year = f"{20 if int(year) < 69 else 19}{year}"
+    return f"{first_year or year}-{MONTHS.index(month[:3].lower()) + 1}-{day or 1}{text[named.end() :]}"
+
+
 def _moment(text, day_first):
     """The date and time of a text, in UTC where it names a time zone; None if it is none."""
+    text = _in_figures(text)
     found = MOMENT.fullmatch(text)
     if not text or found is None:
         return None
@@ -272,13 +336,13 @@ def _word_counts(cells, words):
         yield word, [counts[cell] for cell in cells]
 
 
-def _read_parquet(path):
+def _read_frame(path, start):
     import polars as pl
 
     try:
-        frame = pl.read_parquet(path, glob=False)
+        frame = (pl.scan_parquet if start == b"PAR1" else pl.scan_ipc)(path, glob=False).collect()
     except pl.exceptions.PolarsError as reason:
-        raise ValueError(f"{path} is Parquet, but damaged: {reason}") from None
+        raise ValueError(f"{path} is damaged or not readable: {reason}") from None
     texts = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
     markers = [_number(marker) for marker in MISSING]
     columns = {}
@@ -290,21 +354,44 @@ def _read_parquet(path):
         elif column.dtype in texts or column.dtype.is_temporal():
             if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
                 column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+            if column.dtype == pl.Duration:  # as the moment so long after 1970 began
+                column = pl.Series([datetime(1970, 1, 1)]).dt.cast_time_unit("us") + column.cast(pl.Duration("us"))
             columns[name] = column.cast(pl.String).fill_null("").to_list()
         elif name in sources() or name == TARGET:
             raise ValueError(f"column {name} holds values of type {column.dtype}, neither numbers nor symbols")
     return Table(columns)
 
 
+def _only_member(data):
+    """The only file in an archive."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = [each.filename for each in archive.infolist() if not each.is_dir()]
+        names = [name for name in names if not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise ValueError(f"it is an archive of {len(names)} files")
+        return archive.read(names[0])
+
+
+PACKED = {
+    rb"\x1f\x8b": gzip.decompress,
+    rb"BZh[1-9]1AY&SY": bz2.decompress,
+    rb"\xfd7zXZ\x00": lzma.decompress,
+    rb"PK\x03\x04": _only_member,
+}
+
+
 def _unpacked(path, data):
     """The bytes of a table of text in UTF-8."""
-    if data.startswith(b"\x1f\x8b"):
+    unpack = next((each for start, each in PACKED.items() if re.match(start, data)), None)
+    if unpack is not None:
         try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as reason:
-            raise ValueError(f"{path} is gzipped, but damaged or incomplete: {reason}") from None
+            data = unpack(data)
+        except (OSError, EOFError, RuntimeError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as reason:
+            raise ValueError(f"{path} is packed, but damaged or incomplete: {reason}") from None
     start = data[:65536]
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        data = data.decode("utf-32").encode()
+    elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = data.decode("utf-16").encode()
     elif start[1::2].count(0) * 4 > len(start) and 0 not in start[::2]:
         data = data.decode("utf-16-le").encode()
@@ -333,14 +420,20 @@ def _utf8(data):
 def _read_text(path, data, drops_ragged=False):
     data = _utf8(data)
     sample, is_whole = _sample(data)
-    separator = SEPARATOR or _likely_separator(sample, is_whole)
-    first, *following = _sample_rows(sample, separator, is_whole)[0] or [sample.split("\n", 1)[0].split(separator)]
+    told = re.match(r'"?sep=([^\r\n])"?\r?\n', sample, re.I)
+    separator = SEPARATOR or (told and told[1]) or _likely_separator(sample, is_whole)
+    rows = _sample_rows(sample, separator, is_whole)[0] or [sample.split("\n", 1)[0].split(separator)]
+    is_told = bool(told) and len(rows) > 1
+    aside = is_told + _rows_aside(rows[is_told:])
+    first, *following = rows[aside:]
     has_header = _is_header(first, following) if HEADER is None else HEADER
-    names = _unique_names(first) if has_header else [f"f{number}" for number in range(1, len(first) + 1)]
+    names = _unique_names(_widened(first, following)) if has_header else [f"f{n}" for n in range(1, len(first) + 1)]
     try:
         rows = []
-        for line, row in _rows(data.decode(), separator, len(names)):
-            if len(row) == len(names):
+        for place, (line, row) in enumerate(_rows(data.decode(), separator, len(names))):
+            if place < aside:
+                continue
+            if len(row) == len(names) or (not rows and has_header):
                 rows.append(row)
             elif not drops_ragged or not rows:
                 raise ValueError(f"line {line} of {path} has {len(row)} fields, the first row has {len(names)}")
@@ -380,12 +473,39 @@ def _sample_rows(sample, separator, is_whole):
     return (rows if is_whole else rows[:-1]), True
 
 
+def _rows_aside(rows):
+    """How many rows of titles and comments stand above the table."""
+    if len(rows) < 3:
+        return 0
+    width, count = Counter(map(len, rows)).most_common(1)[0]
+    if width < 2 or 2 * count < len(rows):
+        return 0
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    aside = next(place for place, row in enumerate(rows) if len(row) == width)
+    bare = next((place for place in range(aside, len(rows)) if filled[place] > 1), aside)
+    if bare > aside and width > 2 and all(cell.strip() and not _looks_numeric(cell) for cell in rows[bare]):
+        aside = bare
+    if not 0 < aside <= min(20, len(rows) - 2) or 2 * max(filled[:aside]) > width:
+        return 0
+    are_comments = all(row[0].lstrip().startswith(("#", "%", "//")) for row in rows[:aside])
+    return aside if are_comments or _names_columns(rows[aside], rows[aside + 1 :]) else 0
+
+
+def _widened(names, following):
+    """The names, and an empty one where all rows end in a separator that they lack."""
+    more = len(names) + 1
+    ends = len(names) > 1 and bool(following) and all(len(row) == more and not row[-1].strip() for row in following)
+    return [*names, ""] if ends else names
+
+
 def _likely_separator(sample, is_whole):
     """The first that gives every row the same number of fields, or else that which comes closest."""
-    likely, best = ",", (0.0, 0)
+    likely, best, titled = ",", (0.0, 0), None
     for separator in "\t;|,":
         rows, is_sound = _sample_rows(sample, separator, is_whole)
         widths = [len(row) for row in rows]
+        if titled is None and is_sound and _rows_aside(rows):
+            titled = separator
         if not widths or widths[0] == 1:
             continue
         agreement = widths.count(widths[0]) / len(widths) if is_sound else 0.0
@@ -393,7 +513,21 @@ def _likely_separator(sample, is_whole):
             return separator
         if (agreement, widths[0]) > best:
             likely, best = separator, (agreement, widths[0])
-    return likely
+    if titled is not None:
+        return titled
+    return likely if best[1] else _rare_separator(sample, is_whole)
+
+
+def _rare_separator(sample, is_whole):
+    """A blank or the like, if it gives every row the same number of fields and the first line is not a name."""
+    if sample.lstrip().split("\n", 1)[0].strip().strip('"') in sources():
+        return ","
+    for separator in " ^~":
+        rows, is_sound = _sample_rows(sample, separator, is_whole)
+        widths = {len(row) for row in rows}
+        if is_sound and len(rows) > 1 and len(widths) == 1 and min(widths) > 1:
+            return separator
+    return ","
 
 
 def _is_header(first, following):
@@ -402,6 +536,16 @@ def _is_header(first, following):
         return True
     if all(re.fullmatch(r"f[1-9][0-9]*", name) for name in sources()):  # the training data had no names either
         return False
+    cells = [cell.strip() for cell in first]
+    if TARGET in cells:
+        place = cells.index(TARGET)
+        if not any(row[place].strip() == TARGET for row in following if place < len(row)):
+            return True
+    return _names_columns(first, following)
+
+
+def _names_columns(first, following):
+    """Whether a row looks like names above what follows."""
     texts = {place: cell.strip() for place, cell in enumerate(first) if not (_is_blank(cell) or _looks_numeric(cell))}
     below = {place: [row[place].strip() for row in following if place < len(row)] for place in texts}
     stated = {place: [cell for cell in cells if not _is_blank(cell)] for place, cells in below.items()}

@@ -65,7 +65,7 @@ def _diagnostic(problem: DataProblem, source: Source, path: str) -> Diagnostic:
 
 # Options that these verbs share.
 SpecArgument = Annotated[str, typer.Argument(metavar="SPEC", help="A spec.")]
-DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")]
+DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also packed, Parquet or Arrow.")]
 TargetOption = Annotated[
     str | None, typer.Option("--target", metavar="COLUMN", help="Predict this column instead of the spec's target.")
 ]

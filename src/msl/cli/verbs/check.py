@@ -23,7 +23,7 @@ PLACE = ("Write", 4)
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Specs; `-` reads standard input.")],
     data: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="Also check what depends on this table (CSV or Parquet).")
+        str | None, typer.Option(metavar="TABLE", help="Also check what depends on this table (CSV, Parquet or Arrow).")
     ] = None,
     chain: Annotated[str | None, typer.Option(metavar="NAME", help="The chain, where there are several.")] = None,
     format: Annotated[Format, typer.Option(help="How findings are shown.")] = Format.FULL,

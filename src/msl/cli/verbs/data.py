@@ -27,7 +27,7 @@ _LONGEST_ORDER = 5
 
 def data(
     table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="CSV, also gzipped, or Parquet; or `hermite`, to make a table.")
+        str, typer.Argument(metavar="TABLE", help="CSV, also packed, Parquet or Arrow; or `hermite`, to make a table.")
     ],
     target: Annotated[str | None, typer.Option(metavar="COLUMN", help="What is to be predicted.")] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON: one object, with all columns.")] = False,

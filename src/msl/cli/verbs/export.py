@@ -114,6 +114,7 @@ def _exportable(trained: Trained, run: str) -> Exportable:
         header=schema.options.header,
         decimal=schema.options.decimal,
         drops_ragged=schema.options.ragged == "drop",
+        signed=(*(schema.options.numeric or ()), *([schema.target] if schema.options.task == "regression" else [])),
         rows=schema.options.rows,
         weight=schema.options.weight,
     )

@@ -24,7 +24,7 @@ PresetOption = Annotated[
 
 
 def init(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also packed, Parquet or Arrow.")],
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Instead of the table's name; - shows it.")
     ] = None,

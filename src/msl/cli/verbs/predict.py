@@ -24,7 +24,7 @@ _STARTS_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 def predict(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also packed, Parquet or Arrow.")],
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
     best: Annotated[
         bool, typer.Option("--best", help="The best model alone, also where the run uses an ensemble.")

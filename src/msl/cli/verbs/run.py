@@ -41,7 +41,7 @@ def run(
         str, typer.Argument(metavar="SPEC", help="A spec, or a table alone: its spec is written beside it.")
     ],
     data: Annotated[
-        str | None, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")
+        str | None, typer.Argument(metavar="DATA", help="The table: CSV, also packed, Parquet or Arrow.")
     ] = None,
     test: Annotated[str | None, typer.Option(metavar="TABLE", help="Score the winner on this table too.")] = None,
     target: TargetOption = None,

@@ -1,4 +1,4 @@
-"""Read text tables: CSV, TSV and others with a separator, plain or gzipped."""
+"""Read text tables: CSV, TSV and others with a separator, plain or packed."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ def read(path: Path, hints: ReadHints) -> Reading:
     return read_delimited(open_payload(path), hints.options, hints.known_names, hints.as_text)
 
 
-FORMAT = TableFormat("CSV", (".csv", ".tsv", ".gz"), read)
+FORMAT = TableFormat("CSV", (".csv", ".tsv", ".gz", ".bz2", ".xz", ".zip"), read)
