@@ -57,6 +57,8 @@ from msl.store.store import Store
 #: A stream of random numbers, so that no two uses of one seed draw the same.
 _DRAWS_STREAM = 7
 _DRAWS, _FEWEST_DRAWS = 1_000, 100
+#: Where metrics are computed draw by draw: the estimate then varies by about a tenth of its standard error.
+_SLOW_DRAWS = 300
 #: The most products of a row, a model and a draw: for metrics of which many are computed at once, and for others.
 _MOST_PRODUCTS, _MOST_SLOW_PRODUCTS = 20_000_000_000, 12_000_000_000
 #: Of the slow ones, those for each second of a run's time limit: about a twentieth of it.
@@ -263,10 +265,11 @@ class _Correcting:
         n_rows, n_units = len(self._among.rows), len(self._among.units.strata)
         is_quick = all(one.is_quick for one in (*self._among.first, *self._among.second))
         most: float = _MOST_PRODUCTS
+        wanted = _DRAWS if is_quick else _SLOW_DRAWS
         if not is_quick:
             limit = self._plan.spec.budget.time
             most = _MOST_SLOW_PRODUCTS if limit is None else min(_MOST_SLOW_PRODUCTS, _SLOW_PER_SECOND * limit)
-        draws = int(np.clip(most // (n_rows * len(self._among.models)), _FEWEST_DRAWS, _DRAWS))
+        draws = int(np.clip(most // (n_rows * len(self._among.models)), _FEWEST_DRAWS, wanted))
         prunes = not is_quick and len(self._among.first) == 1
         rng = np.random.default_rng([self._plan.seed, _DRAWS_STREAM])
         tallies = [[Tally(n_units, n_rows) for _ in self._among.first] for _ in targets]
