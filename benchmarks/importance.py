@@ -2,7 +2,9 @@
 
 A loss is written down for every model of a space, with noise, and a search looks for its least value. The truth is the
 same measure on thousands of models with the loss without noise. An order is right if no decision stands above one that
-matters at least twice as much; decisions that explain less than 2 % count as without effect.
+matters at least twice as much; decisions that explain less than 2 % count as without effect. So much for the order of
+the estimates. Of two decisions it is also said whether it is sure which matters more: such a claim is wrong if the
+other matters as much or more, where what explains less than a thousandth counts as nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.encode.codec import Codec, space_to_codec
 from msl.encode.sample import sample
-from msl.report.search_importance import GOOD, drawn_models, explained, measured
+from msl.report.search_importance import GOOD, drawn_models, explained, measured, surely_above
 from msl.runner.search_space import space_to_search_space
 from msl.search.base import Observation
 from msl.search.stages import Limits, Stage, load_target, then
@@ -31,7 +33,7 @@ from msl.space.values import Model
 
 _FACTS = Facts(n_samples=200, n_features=8, n_classes=2, task="classification", columns=tuple("abcdefgh"))
 _EVALUATIONS, _NOISE, _TRUTH = 200, 0.5, 20_000
-_LEAST, _TWICE = 0.02, 2.0
+_LEAST, _TWICE, _NOTHING = 0.02, 2.0, 0.001
 SEARCHES = {
     "random": "random(evaluations = 200)",
     "pso": "pso(swarm = 20, iterations = 10)",
@@ -108,29 +110,36 @@ SPACES: dict[str, tuple[str, Callable[[Values], float]]] = {
 
 
 def cells(quick: bool) -> list[Cell]:
-    budget = f"{_EVALUATIONS} evaluations"
+    budget = f"{_EVALUATIONS} evaluations, noise {_NOISE}"
     return [Cell(name, seed, way, budget) for seed in range(3 if quick else 100) for name in SPACES for way in SEARCHES]
 
 
 def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
-    """What is said of each decision, what is true of it, and how many pairs are in the wrong order."""
+    """What is said of each decision, what is true of it, and how many pairs and claims are in the wrong order."""
     codec, shares, active, losses = searched(cell.data, cell.method, cell.split)
     rng = np.random.default_rng([cell.split, 7])
-    found, _ = measured(shares, active, losses, drawn_models(codec, rng), rng, permutations=0)
-    said, true = found.mean(axis=0), truth(cell.data)
+    draws = measured(shares, active, losses, drawn_models(codec, rng), rng)
+    said, true = draws.mean(axis=0), truth(cell.data)
     names = [dimension.meanings[0].path for dimension in codec.dimensions]
+    claimed, twice = surely_above(draws), _matters_twice(true)
+    known = np.where(true < _NOTHING, 0.0, true)
     return {
         "said": {name: round(float(value), 5) for name, value in zip(names, said, strict=True)},
         "true": {name: round(float(value), 5) for name, value in zip(names, true, strict=True)},
         "models": len(losses),
         "wrong pairs": wrong_pairs(said, true),
+        "wrong claims": int((claimed & (known[:, None] <= known[None, :])).sum()),
+        "claimed": round(float((claimed & twice).sum() / twice.sum()), 4),
     }
 
 
 def wrong_pairs(said: NDArray[np.float64], true: NDArray[np.float64]) -> int:
+    return int((_matters_twice(true) & (said[:, None] <= said[None, :])).sum())
+
+
+def _matters_twice(true: NDArray[np.float64]) -> NDArray[np.bool_]:
     kept = np.where(true < _LEAST, 0.0, true)
-    above = (kept[:, None] >= _TWICE * kept[None, :]) & (kept[:, None] > 0)
-    return int((above & (said[:, None] <= said[None, :])).sum())
+    return np.asarray((kept[:, None] >= _TWICE * kept[None, :]) & (kept[:, None] > 0))
 
 
 def searched(space: str, way: str, seed: int) -> tuple[Codec, NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -193,32 +202,47 @@ def report(records: Sequence[Record]) -> Report:
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         groups.setdefault((record.cell.data, record.cell.method), []).append(record)
-    rows = tuple((*group, len(own), _right(own), _pairs(own)) for group, own in groups.items())
-    table = Table("Whether the order is right", ("space", "search", "seeds", "right", "wrong pairs a seed"), rows)
-    claims = tuple(
-        Claim(
-            f"the order on the {space} space is right in 95 of 100 seeds after a search by {way}",
-            _right(own) >= 0.95 * len(own) if len(own) >= 20 else None,
-            f"{_right(own)} of {len(own)}",
-        )
-        for (space, way), own in groups.items()
-    )
+    rows = tuple(
+        (*group, len(own), _without(own, "wrong pairs"), _mean(own, "wrong pairs"), _without(own, "wrong claims"),
+         _mean(own, "claimed"))
+        for group, own in groups.items()
+    )  # fmt: skip
+    columns = ("space", "search", "seeds", "right", "wrong pairs a seed", "no wrong claim", "pairs claimed")
+    note = "Pairs claimed: the share of the pairs of which one matters twice as much, where it is said to be sure."
+    table = Table("Whether the order is right", columns, rows, (note,))
+    claims = []
+    for (space, way), own in groups.items():
+        for what, name in (("the order", "wrong pairs"), ("all that is said to be sure of the order", "wrong claims")):
+            right = _without(own, name)
+            claims.append(
+                Claim(
+                    f"{what} on the {space} space is right in 95 of 100 seeds after a search by {way}",
+                    right >= 0.95 * len(own) if len(own) >= 20 else None,
+                    f"{right} of {len(own)}",
+                )
+            )
     ran = (
         f"{_EVALUATIONS} evaluations, noise of {_NOISE} beside effects of 0.6 to 4 (standard deviations). An order is "
         "right if no decision stands above one that matters at least twice as much; below 2 % of the variance a "
-        "decision counts as without effect."
+        "decision counts as without effect. It is said to be sure of two decisions if one matters more in 99 of 100 "
+        "draws of what the losses may be; that is wrong if the other matters as much or more."
     )
     return Report(
-        "importance", "Is what is said to matter in the right order?", ran, (table,), claims, made_by(records)
+        "importance",
+        "Is what is said to matter in the right order?",
+        ran,
+        (table,),
+        tuple(claims),
+        made_by(records),
     )
 
 
-def _right(records: Sequence[Record]) -> int:
-    return sum(record.outcome["wrong pairs"] == 0 for record in records)
+def _without(records: Sequence[Record], name: str) -> int:
+    return sum(record.outcome[name] == 0 for record in records)
 
 
-def _pairs(records: Sequence[Record]) -> float:
-    return float(np.mean([record.outcome["wrong pairs"] for record in records]))
+def _mean(records: Sequence[Record], name: str) -> float:
+    return float(np.mean([record.outcome[name] for record in records]))
 
 
 BENCHMARK = Benchmark("importance", cells, work, report)

@@ -18,7 +18,7 @@ from benchmarks.provenance import PEERS, code_digest, environment, today
 from benchmarks.report import Claim, Entry, Report, Table, made_by
 
 #: The modules that measure, each with `measure(quick)` that gives (name, figure, target, unit).
-MODULES = ("language", "decode_speed", "blocks", "evaluator", "executors", "faults")
+MODULES = ("language", "decode_speed", "blocks", "evaluator", "executors", "faults", "kept_outputs")
 #: The parts of `strategies`, which take from seconds to hours; those on the Hermite curve are not for a quick run.
 STRATEGY_PARTS = ("swarms", "fronts", "adaptive", "occam", "cost")
 NOT_QUICK = "strategies.occam"

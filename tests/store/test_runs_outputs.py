@@ -82,26 +82,36 @@ def test_the_limit_counts_what_an_earlier_process_has_stored(tmp_path: Path) -> 
         assert [n for n in (0, 1, 2, 10, 11, 12) if store.outputs.read([evaluation(n).key])] == [0, 1, 2]
 
 
+def sizes_without_a_limit(folder: Path, count: int, content: bytes | None) -> tuple[int, list[int]]:
+    """The bytes of a store with so many evaluations, and the numbers of those that have outputs."""
+    with Store.open(folder) as store:
+        run = store.runs.start(order()).id
+        for start in range(0, count, 100):
+            numbers = range(start, min(start + 100, count))
+            packed = {evaluation(n).key: content for n in numbers} if content else {}
+            kept = NewOutputs(DATA, PROTOCOL, None, packed)
+            store.record(run, [evaluation(n) for n in numbers], [asked(n) for n in numbers], outputs=kept)
+        found = [n for n in range(count) if store.outputs.read([evaluation(n).key])]
+        store.database.shrink()
+    return (folder / "store.sqlite").stat().st_size, found
+
+
+def best_first(count: int) -> list[int]:
+    return sorted(range(count), key=lambda n: (evaluation(n).losses, evaluation(n).complexity))
+
+
 def test_without_a_limit_the_store_grows_to_three_times_its_size_and_the_best_are_kept(tmp_path: Path) -> None:
-    large = np.random.default_rng(0).bytes(9_000)
+    large = np.random.default_rng(0).bytes(1_900)
+    few, some = (sizes_without_a_limit(tmp_path / f"{one is None}", 1_800, one) for one in (None, large))
+    assert some[0] <= 3 * few[0]
+    assert 1_200 <= len(some[1]) < 1_800
+    assert set(best_first(1_800)[:900]) <= set(some[1])
 
-    def sizes(folder: Path, count: int, content: bytes | None) -> tuple[int, list[int]]:
-        with Store.open(folder) as store:
-            run = store.runs.start(order()).id
-            for start in range(0, count, 10):
-                numbers = range(start, start + 10)
-                packed = {evaluation(n).key: content for n in numbers} if content else {}
-                kept = NewOutputs(DATA, PROTOCOL, None, packed)
-                store.record(run, [evaluation(n) for n in numbers], [asked(n) for n in numbers], outputs=kept)
-            found = [n for n in range(count) if store.outputs.read([evaluation(n).key])]
-            store.database.shrink()
-        return (folder / "store.sqlite").stat().st_size, found
 
-    few, some = sizes(tmp_path / "few", 60, None)[0], sizes(tmp_path / "some", 60, large)
-    assert some[0] <= 3 * few
-    assert 20 <= len(some[1]) < 60
-    assert some[1] == sorted(range(60), key=lambda n: (evaluation(n).losses, evaluation(n).complexity))[: len(some[1])]
-    assert len(sizes(tmp_path / "huge", 30, large * 20)[1]) == 20
+def test_small_stores_drop_no_outputs_and_large_outputs_are_kept_of_the_best(tmp_path: Path) -> None:
+    content = np.random.default_rng(0).bytes(180_000)
+    assert len(sizes_without_a_limit(tmp_path / "small", 60, content[:30_000])[1]) == 60
+    assert sizes_without_a_limit(tmp_path / "huge", 30, content)[1] == sorted(best_first(30)[:20])
 
 
 def test_with_several_objectives_the_front_is_kept(tmp_path: Path) -> None:

@@ -41,8 +41,11 @@ def _decisions(importance: Mapping[str, Any], width: int) -> str:
     text = ""
     if told:
         text = _bars(
-            [(row["name"], row["importance"], row["interval"], f"{row['active']:,}", row["best"]) for row in told],
-            ("", "", "explains", "95 % interval", "models", "good models"),
+            [
+                (row["name"], row["importance"], row["interval"], places(row), f"{row['active']:,}", row["best"])
+                for row in told
+            ],
+            ("", "", "explains", "95 % interval", "place", "models", "good models"),
             width,
             percent=True,
         )
@@ -53,7 +56,15 @@ def _decisions(importance: Mapping[str, Any], width: int) -> str:
     if told:
         words = "explains: the share of what decides whether a model is among the best quarter, by itself, where active"
         text += _wrapped(words, width, _INDENT)
+        if any(row["place"][0] < row["place"][1] for row in told):
+            text += _wrapped("place: the places that it may have in the order of all decisions", width, _INDENT)
     return text
+
+
+def places(row: Mapping[str, Any]) -> str:
+    """The places that a decision may have in the order of all; older versions have not kept them."""
+    first, last = row.get("place") or (0, 0)
+    return "–" if not first else f"{first}" if first == last else f"{first} to {last}"
 
 
 # --- the model ---
@@ -171,7 +182,7 @@ def _bars(rows: Sequence[tuple[Any, ...]], heading: Sequence[str], width: int, *
         table.append([_cut(row[0], of_name), _bar(max(row[1], 0.0) / most, of_bar), said(row[1]), interval, *row[3:]])
     while len(table[0]) > 4 and max(map(len, aligned(table, indent=_INDENT).splitlines())) > width:
         table = [row[:-1] for row in table]
-    return aligned(table, right=(2, 3, 4), indent=_INDENT)
+    return aligned(table, right=(2, 3, 4, 5), indent=_INDENT)
 
 
 def _bar(share: float, width: int) -> str:

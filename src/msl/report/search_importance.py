@@ -5,11 +5,10 @@ The measure is local, and conditional on activity, after PED-ANOVA (Watanabe et 
 models, among those alone in which it is active, and then weighted by how many these are. Stated as an analysis of
 variance, it is the share of the variance of "is among the best quarter" that the parameter explains by itself.
 
-Searches do not draw evenly, and a parameter that a swarm has settled early varies little among the models that it
-evaluated. So the densities are not those of the evaluated models: boosted trees fitted to these predict the losses of
-models drawn as the space draws them, and the densities are of those. The trees are fitted to bootstrap samples, whose
-spread is the interval, and to permuted losses, which is chance. What trees say counts as far as they foresee the
-losses of models that they were not fitted to.
+Searches do not draw evenly, and of a branch that a swarm has left early few models are known. So the densities are not
+those of the evaluated models: a Gaussian process that knows these says what the losses of models drawn as the space
+draws them may be (`loss_process`). Each of its draws has an order of the decisions. What is told of the order is what
+nearly all draws have in common, so that where a search has hardly been nothing is told.
 """
 
 from __future__ import annotations
@@ -42,10 +41,16 @@ Flags = NDArray[np.bool_]
 #: The share of the models that count as good.
 GOOD = 0.25
 FEWEST = 20
-_DRAWS, _BOOTSTRAPS, _PERMUTATIONS, _MOST_MODELS = 2048, 12, 20, 1000
+_MODELS, _DRAWS, _MOST_MODELS = 1536, 100, 1000
+#: A decision matters more than another if it explains a hundredth more in 99 of 100 draws.
+_MORE, _SURE = 0.01, 0.99
+#: Losses have to be foreseen better than so many permutations of them, of so many models at most.
+_PERMUTATIONS, _MOST_PERMUTED = 19, 250
 _BINS = 8
 #: A stream of random numbers, so that no two uses of one seed draw the same.
 _STREAM = 11
+#: Kinds of decisions whose levels have no order.
+_UNORDERED = ("choice", "bool", "subset", "order", "arrangement")
 _SUFFIX = ".facts.json"
 
 
@@ -174,9 +179,9 @@ def _losses(one: Evaluation, objectives: int) -> list[float]:
 class Decision:
     """How much a choice or parameter matters: the share of what decides about good models that it explains by itself.
 
-    `interval` has 95 % of the bootstrap; `is_certain` says that no permutation of the losses gave any decision as much
-    (20 permutations: p < 0.05 for all decisions together). `best` says where good models lie; `active` is the number
-    of models that have the decision.
+    `interval` has 95 % of the draws; `is_certain` says that it explains a hundredth or more in nearly all, and that
+    losses are foreseen better than by chance. `place` is the first and the last place that it may have in the order of
+    all. `best` says where good models lie; `active` is the number of models that have the decision.
     """
 
     name: str
@@ -184,6 +189,7 @@ class Decision:
     importance: float
     interval: tuple[float, float]
     is_certain: bool
+    place: tuple[int, int]
     active: int
     best: str
 
@@ -200,7 +206,7 @@ class Importance:
     def to_record(self) -> dict[str, Any]:
         record = asdict(self)
         for one in record["decisions"]:
-            one["interval"] = list(one["interval"])
+            one["interval"], one["place"] = list(one["interval"]), list(one["place"])
         record["decisions"] = list(record["decisions"])
         return record
 
@@ -230,30 +236,30 @@ def _of_objective(evaluated: EvaluatedModels, place: int, name: str, seed: int) 
     values = np.where(known, whole, float(whole[known].max()))[chosen]
     shares, active = evaluated.shares[chosen], evaluated.active[chosen]
     rng = np.random.default_rng([seed, _STREAM, place])
+    units = [unit for unit in _units(evaluated.meanings) if active[:, unit[2]].any()]
     space = drawn_models(evaluated.codec, rng)
-    found, chance = measured(shares, active, values, space, rng)
+    found = measured(shares, active, values, space, rng)
+    draws = np.column_stack([found[:, slots].sum(axis=1) for _, _, slots in units])
+    is_told = beyond_chance(shares, active, values, space, rng)
+    certain = is_told & ((draws > _MORE).mean(axis=0) >= _SURE)
+    above = is_told & surely_above(draws)
     good = values <= np.quantile(values, GOOD)
-    units = _units(evaluated.meanings)
-    limit = float(_by_unit(chance, units).max())
     decisions = []
-    for label, domain, slots in units:
-        here = active[:, slots].any(axis=1)
-        if not here.any():
-            continue
-        of_all = found[:, slots].sum(axis=1)
-        low, high = np.percentile(of_all, [2.5, 97.5])
-        value = float(of_all.mean())
+    for number_of, (label, domain, slots) in enumerate(units):
+        here, own = active[:, slots].any(axis=1), draws[:, number_of]
+        low, high = np.percentile(own, [2.5, 97.5])
+        value = float(own.mean())
         meaning = evaluated.meanings[slots[0]]
-        words = _where_good(meaning, shares[here & good][:, slots[0]]) if len(slots) == 1 else ""
         decisions.append(
             Decision(
                 label,
                 domain,
                 value,
                 (float(min(low, value)), float(max(high, value))),
-                value > limit,
+                bool(certain[number_of]),
+                (1 + int(above[:, number_of].sum()), len(units) - int(above[number_of].sum())),
                 int(here.sum()),
-                words,
+                _where_good(meaning, shares[here & good][:, slots[0]]) if len(slots) == 1 else "",
             )
         )
     decisions.sort(key=lambda one: (-one.importance, one.name))
@@ -305,61 +311,45 @@ class DrawnModels:
     shares: Floats
     active: Flags
     levels: list[int | None]
+    is_choice: list[bool]
 
 
 def drawn_models(codec: Codec, rng: np.random.Generator) -> DrawnModels:
-    batch = sample(codec, _DRAWS, rng)
-    return DrawnModels(batch.snapped, batch.active, [dimension.levels for dimension in codec.dimensions])
+    batch = sample(codec, _MODELS, rng)
+    kinds = [dimension.kind for dimension in codec.dimensions]
+    levels = [dimension.levels for dimension in codec.dimensions]
+    return DrawnModels(batch.snapped, batch.active, levels, [kind in _UNORDERED for kind in kinds])
 
 
-def measured(
-    shares: Floats,
-    active: Flags,
-    losses: Floats,
-    space: DrawnModels,
-    rng: np.random.Generator,
-    permutations: int = _PERMUTATIONS,
-) -> tuple[Floats, Floats]:
-    """The importance of each dimension in each bootstrap sample, and for each permutation of the losses."""
-    rows, everywhere = np.where(active, shares, -1.0), np.where(space.active, space.shares, -1.0)
-    size = len(losses)
-    found = []
-    for is_chance in [False] * _BOOTSTRAPS + [True] * permutations:
-        values = rng.permutation(losses) if is_chance else losses
-        drawn = rng.integers(0, size, size)
-        found.append(_once(rows, values, drawn, everywhere, space, rng))
-    return np.array(found[:_BOOTSTRAPS]), np.array(found[_BOOTSTRAPS:])
+def measured(shares: Floats, active: Flags, losses: Floats, space: DrawnModels, rng: np.random.Generator) -> Floats:
+    """The importance of each dimension in each draw of what the losses of the drawn models may be."""
+    from msl.report.loss_process import Decisions, fit_process  # only here, because it takes long to import
+
+    decisions = Decisions.of(space.levels, space.is_choice)
+    process = fit_process(decisions, decisions.points(shares, active), losses, rng)
+    drawn = process.draw(decisions.points(space.shares, space.active), _DRAWS, rng)
+    good = (drawn <= np.quantile(drawn, GOOD, axis=1, keepdims=True)).astype(np.float64)
+    return np.array([explained(one, space.shares, space.active, space.levels) for one in good])
 
 
-def _once(
-    rows: Floats,
-    losses: Floats,
-    drawn: NDArray[np.intp],
-    everywhere: Floats,
-    space: DrawnModels,
-    rng: np.random.Generator,
-) -> Floats:
-    """What trees fitted to a sample of the models say, weighted by how well they foresee the other models."""
-    from sklearn.ensemble import GradientBoostingRegressor  # only here: reports without this section do without it
+def beyond_chance(shares: Floats, active: Flags, losses: Floats, space: DrawnModels, rng: np.random.Generator) -> bool:
+    """Whether losses are foreseen from those of other models better than any permutation of them (p < 0.05)."""
+    from msl.report.loss_process import Decisions, fit_process  # as above
 
-    trees = GradientBoostingRegressor(
-        n_estimators=60, max_depth=3, subsample=0.6, min_samples_leaf=2, random_state=int(rng.integers(2**31))
+    if len(losses) > _MOST_PERMUTED:
+        some = np.sort(rng.choice(len(losses), _MOST_PERMUTED, replace=False))
+        shares, active, losses = shares[some], active[some], losses[some]
+    decisions = Decisions.of(space.levels, space.is_choice)
+    points = decisions.points(shares, active)
+    found = fit_process(decisions, points, losses, rng).foreseen
+    return bool(np.ptp(losses) > 0) and all(
+        fit_process(decisions, points, rng.permutation(losses), rng).foreseen < found for _ in range(_PERMUTATIONS)
     )
-    trees.fit(rows[drawn], losses[drawn])
-    others = np.setdiff1d(np.arange(len(losses)), drawn)
-    foreseen = _correlation(trees.predict(rows[others]), losses[others]) if len(others) > 2 else 0.0
-    predicted = trees.predict(everywhere)
-    good = (predicted <= np.quantile(predicted, GOOD)).astype(np.float64)
-    return max(foreseen, 0.0) ** 2 * explained(good, space.shares, space.active, space.levels)
 
 
-def _correlation(one: Floats, other: Floats) -> float:
-    """The correlation of the ranks."""
-    from scipy.stats import rankdata
-
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return 0.0
-    return float(np.corrcoef(rankdata(one), rankdata(other))[0, 1])
+def surely_above(draws: Floats) -> Flags:
+    """Whether the decision of a row matters more than that of a column."""
+    return np.asarray((draws[:, :, None] > draws[:, None, :] + _MORE).mean(axis=0) >= _SURE)
 
 
 def explained(good: Floats, shares: Floats, active: Flags, levels: Sequence[int | None]) -> Floats:
@@ -402,10 +392,6 @@ def _units(meanings: Sequence[Meaning]) -> list[tuple[str, str, list[int]]]:
         label = path if paths.count(path) == 1 or not alternative else f"{path} ({alternative})"
         units.append((label, domain, slots))
     return units
-
-
-def _by_unit(values: Floats, units: Sequence[tuple[str, str, list[int]]]) -> Floats:
-    return np.column_stack([values[:, slots].sum(axis=1) for _, _, slots in units])
 
 
 def level_names(meaning: Meaning) -> list[str] | None:

@@ -17,8 +17,9 @@ _REPLACE = insertion("outputs", "OR REPLACE")
 #: What is left when outputs are dropped, so that not every batch has to drop some.
 _LEFT = 0.9
 #: Without a limit of the user's: what a store takes without outputs is about 70 kB and 1.2 kB for each evaluation; of
-#: outputs that is 1.4 times as much, since they leave room on their pages. But never more than the last.
-_FOR_STORE, _FOR_EVALUATION, _MOST = 100_000, 1_700, 100_000_000
+#: outputs that is 1.4 times as much, since they leave room on their pages. But never more than the last, and of small
+#: stores not less than the floor, which nobody misses: on small tables no model is then without outputs.
+_FOR_STORE, _FOR_EVALUATION, _FLOOR, _MOST = 100_000, 1_700, 2_000_000, 100_000_000
 #: The best models, of which outputs are then kept in any case: the choice is among these above all.
 _BEST = 20
 _OF_TABLE = "FROM outputs o JOIN evaluations e ON e.key = o.key WHERE e.data = ? AND e.protocol = ?"
@@ -29,7 +30,7 @@ class NewOutputs:
     """Packed outputs by the keys of their evaluations, which are about one table with one protocol.
 
     `most` are the bytes that all outputs about these may take. None makes the store at most about three times as large
-    as it would be without them, but keeps those of the best models whatever they take.
+    as it would be without them, but keeps 2 MB in any case, and those of the best models whatever they take.
     """
 
     data: str
@@ -94,7 +95,7 @@ class OutputsTable:
         scope = (new.data, new.protocol)
         most, best = new.most, 0
         if most is None:
-            if self._bytes.get(scope, 0) <= _FOR_STORE:
+            if self._bytes.get(scope, 0) <= _FLOOR:
                 return
             most, best = self._usual(connection, scope), _BEST
         if self._bytes.get(scope, 0) <= most:
@@ -124,7 +125,7 @@ class OutputsTable:
         """The limit where the user has set none."""
         counted = "SELECT count(*) FROM evaluations WHERE data = ? AND protocol = ?"
         (evaluations,) = connection.execute(counted, scope).fetchone()
-        return min(_MOST, _FOR_STORE + _FOR_EVALUATION * int(evaluations))
+        return min(_MOST, max(_FLOOR, _FOR_STORE + _FOR_EVALUATION * int(evaluations)))
 
     def kept(self) -> int:
         """How many evaluations of the store have outputs."""

@@ -30,6 +30,7 @@ from msl.report.html.markup import (
 from msl.report.html.model_view import LONGEST_MODEL, coloured
 from msl.report.html.plot import Axis, Plot, Scale
 from msl.report.html.run_record import Record
+from msl.report.insight_text import places
 from msl.report.run_facts import baseline_words, best_models, ledger_words, not_ahead, test_label, used_model
 
 _MOST_ROWS = 15
@@ -116,16 +117,18 @@ def _importance(one: Mapping[str, Any]) -> Html:
             share_bar(row["importance"] / most, "k1"),
             Cell(percent(row["importance"]), row["importance"]),
             f"{percent(row['interval'][0])} to {percent(row['interval'][1])}",
+            Cell(places(row), (row.get("place") or (None,))[0]),
             Cell(f"{row['active']:,}", row["active"]),
             row["best"],
         ]
         for row in rows
     ]
     columns = [Column("decision"), Column(""), Column("explains", number=True), Column("95 % interval", number=True)]
-    columns += [Column("models", number=True), Column("good models", wide=True)]
+    columns += [Column("place", number=True), Column("models", number=True), Column("good models", wide=True)]
     words = (
         "Explains: the share of what decides whether a model is among the best quarter that this decision explains by "
-        f"itself, in the models that have it; of {count(one['models'], 'model')}."
+        f"itself, in the models that have it; of {count(one['models'], 'model')}. Place: the places that it may have "
+        "in the order of all."
     )
     shown: list[Content] = (
         [table(columns, cells, f"What mattered for {one['objective']}", style="shares")] if rows else []
@@ -254,6 +257,7 @@ def why_view(record: Mapping[str, Any]) -> str:
                 code(row["name"]),
                 percent(row["importance"]),
                 f"{percent(row['interval'][0])} to {percent(row['interval'][1])}",
+                places(row),
             )
             for row in one["decisions"]
             if row["is_certain"]

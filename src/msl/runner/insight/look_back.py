@@ -149,9 +149,8 @@ def suggest(store: Store, run: str, facts: Facts | None = None) -> tuple[Suggest
     made: list[Suggestion] = []
     try:
         evaluated = evaluated_models(store, run, facts)
-        importance = search_importance(evaluated, found.seed) if len(evaluated) else []
         notes = ["of several objectives, the first counts here"] if len(evaluated.spec.objectives) > 1 else []
-        made, reason = suggestions(evaluated, importance[0] if importance else None, of, _standard_error(found))
+        made, reason = suggestions(evaluated, of, _standard_error(found))
     except UserError as wrong:
         reason, notes = _words(wrong), []
     record = {

@@ -3,6 +3,9 @@
 The good models are the best quarter. Of each kind of suggestion many are looked at, so a finding counts if its chance
 is below 5 % for all of them together (Bonferroni). An edit is made on the text and the spec is checked: it has to
 change what it is about and nothing else.
+
+To close a choice or parameter that does not matter was a suggestion too. Made and searched again on real tables it
+gained nothing in the mean (`benchmarks/suggestions.py`).
 """
 
 from __future__ import annotations
@@ -27,9 +30,7 @@ from msl.language.edit_space import Edit, edit_source, patch_text
 from msl.report.search_importance import (
     GOOD,
     EvaluatedModels,
-    Importance,
     level_names,
-    value_at,
     with_whole_losses,
 )
 from msl.space.formulas import Facts
@@ -43,8 +44,6 @@ _FEWEST_TRIES = 6
 #: The part of a range that is its end, the part beside it, and how many of the good models have to lie at the end.
 _END, _BESIDE, _CROWD = 0.1, 0.5, 0.25
 _FEWEST_GOOD = 4
-#: A decision that explains less than this, at the upper end of its interval, does not matter.
-_NOTHING, _FEWEST_CLOSED = 0.02, 30
 #: Gains of twice and losses of half the budget, in standard errors of the estimate.
 _WORTH, _WORTHLESS = 0.2, 0.02
 _MOST_OF_KIND = 4
@@ -93,7 +92,6 @@ class SpecOfRun:
 
 def suggestions(
     evaluated: EvaluatedModels,
-    importance: Importance | None,
     of: SpecOfRun,
     standard_error: float | None = None,
 ) -> tuple[list[Suggestion], str]:
@@ -102,7 +100,7 @@ def suggestions(
     known = np.isfinite(losses)
     if len(evaluated) < FEWEST:
         return [], f"{len(evaluated)} evaluated models are too few to suggest anything: it takes {FEWEST}"
-    looked = _Look(evaluated, losses, known, importance, of, standard_error)
+    looked = _Look(evaluated, losses, known, of, standard_error)
     found = [*looked.of_failures()]
     why = ""
     if known.sum() < FEWEST:
@@ -110,7 +108,7 @@ def suggestions(
     elif np.ptp(losses[known]) == 0:
         why = "all models have the same loss"
     else:
-        found += [*looked.of_alternatives(), *looked.of_ends(), *looked.of_no_effect(), *looked.of_budget()]
+        found += [*looked.of_alternatives(), *looked.of_ends(), *looked.of_budget()]
     return _made(found, of), why
 
 
@@ -136,7 +134,6 @@ class _Look:
     evaluated: EvaluatedModels
     losses: NDArray[np.float64]
     known: NDArray[np.bool_]
-    importance: Importance | None
     of: SpecOfRun
     standard_error: float | None
 
@@ -293,51 +290,6 @@ class _Look:
             if after.get(own) != before[own] and changed <= allowed:
                 return edit
         return None
-
-    # --- what does not matter ---
-
-    def of_no_effect(self) -> list[Suggestion]:
-        if self.importance is None or not any(one.is_certain for one in self.importance.decisions):
-            return []  # a search that tells nothing apart does not tell what does not matter
-        found = []
-        best = int(np.argmin(np.where(self.known, self.losses, np.inf)))
-        slots = {meaning.path: slot for slot, meaning in enumerate(self.evaluated.meanings)}
-        for one in reversed(self.importance.decisions):
-            slot = slots.get(one.name)
-            if slot is None or one.interval[1] >= _NOTHING or one.active < _FEWEST_CLOSED or one.is_certain:
-                continue
-            meaning = self.evaluated.meanings[slot]
-            edits, value = self._closed(meaning, float(self.evaluated.shares[best, slot]),
-                                        bool(self.evaluated.active[best, slot]))  # fmt: skip
-            if not edits:
-                continue
-            evidence = (
-                f"it explains at most {100 * one.interval[1]:.1f} % of what makes a model good (95 % interval, "
-                f"{one.active} models); {value} is what the best model has"
-            )
-            figures = {"at most": one.interval[1], "models": one.active}
-            found.append(Suggestion("close", f"close `{one.name}` at {value}", evidence, edits, figures=figures))
-        return found
-
-    def _closed(self, meaning: Meaning, share: float, is_active: bool) -> tuple[tuple[Edit, ...], str]:
-        names = level_names(meaning)
-        if not is_active:
-            return (), ""
-        if names is None:
-            if meaning.kind not in ("int", "real") or meaning.ends is None:
-                return (), ""
-            value = value_at(meaning, share)
-        else:
-            value = names[min(int(share * len(names)), len(names) - 1)]
-        if names is not None and meaning.alternative == "":  # a choice between steps has no `=`
-            left, edits = list(names), []
-            for name in names:
-                if name != value:
-                    edits.append(Edit("drop", name, tuple(left)))
-                    left.remove(name)
-            return tuple(edits), f"`{value}`"
-        edit = self._setting(meaning, value, None)
-        return (() if edit is None else (edit,)), f"`{value}`"
 
     # --- the budget ---
 
