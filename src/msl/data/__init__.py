@@ -6,7 +6,7 @@ from columns to a table                 assemble for the first one, conform for 
 what the user says about the data       options.DataOptions
 what is wrong with a table              data_errors.DataError, data_errors.DataProblem
 a file format                           formats/, one module each; read.find_format, raw_columns.TableFormat
-CSV and other text                      csv, on what file_bytes opens; arrays and frames: frames
+CSV and other text                      csv and dialect, on what file_bytes opens; arrays and frames: frames
 the kinds of columns, missing values    infer_types
 symbols with an order                   ordered_symbols
 dates and free text as numbers          derived_columns
