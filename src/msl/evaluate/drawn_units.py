@@ -31,11 +31,8 @@ def number_of_draws(rows: int, models: int, is_quick: bool, limit: float | None)
     most: float = _MOST_PRODUCTS
     if not is_quick:
         most = _MOST_SLOW_PRODUCTS if limit is None else min(_MOST_SLOW_PRODUCTS, _SLOW_PER_SECOND * limit)
-    return int(
-        np.clip(
-            min(most // max(1, models), _MOST_ROWS) // max(1, rows), _FEWEST_DRAWS, _DRAWS if is_quick else _SLOW_DRAWS
-        )
-    )
+    wanted = _DRAWS if is_quick else _SLOW_DRAWS
+    return int(np.clip(min(most // max(1, models), _MOST_ROWS) // max(1, rows), _FEWEST_DRAWS, wanted))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
