@@ -136,8 +136,8 @@ def report(records: Sequence[Record]) -> Report:
     table = Table("The agnostic track", columns, tuple(rows), notes)
     budgets = sorted({record.cell.budget for record in records})
     ran = (
-        f"Swarms of {', '.join(budgets) or 'nothing yet'}, 2-fold BER on the paper's subsamples, {len(records)} runs; a "
-        "printed winner is one model."
+        f"Swarms of {', '.join(budgets) or 'nothing yet'}, 2-fold BER on the paper's subsamples, {len(records)} runs; "
+        "a printed winner is one model."
     )
     return Report("papers.challenge", "Challenge: agnostic learning", ran, (table,), (), made_by(records))
 
