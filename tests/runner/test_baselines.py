@@ -13,6 +13,7 @@ from search_cases import commissioned, write_classes, write_numbers
 from msl.cli.shared.summary_text import closing_words
 from msl.report.paired_tests import corrected_spread
 from msl.report.run_facts import baseline_words, not_ahead
+from msl.runner.insight import baselines
 from msl.runner.insight.baselines import baseline_models, baseline_seconds
 from msl.runner.session import Result, RunRequest, run_plan
 from msl.store.store import Store
@@ -97,6 +98,21 @@ def test_where_there_is_no_time_it_says_so(tmp_path: Path) -> None:
     told = [one.get("why") for one in result.baselines]
     assert "there was no time left for it" in told
     assert result.seconds < 30
+
+
+def test_a_linear_model_of_too_many_columns_of_symbols_is_left_out_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baselines, "_SMALL", 1_000)
+    table = tmp_path / "wide.csv"
+    rows = [f"town {row % 30},{row},{'ab'[row % 2]}" for row in range(120)]
+    table.write_text("\n".join(["town,x,class", *rows]), encoding="utf-8")
+    told = {one["name"]: one.get("why") for one in run_of(tmp_path, GOOD, table).baselines}
+    assert told["linear"] == "its 31 columns would take 0.0 GB"
+    assert not told["boosting"]
+    (tmp_path / "numbers").mkdir()
+    plain = run_of(tmp_path / "numbers", GOOD, write_classes(tmp_path))
+    assert not any(one.get("why") for one in plain.baselines), "columns of numbers stay as they are"
 
 
 def test_a_class_of_one_row_costs_nothing_else(tmp_path: Path) -> None:

@@ -8,15 +8,14 @@ not end in time, as far as the size of the table tells.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import cache
 from itertools import accumulate
 
 from msl.check.read_models import ModelReader
 from msl.diagnostics.source import Source
-from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.plan import Plan
+from msl.runner.search_space import EvaluationCosts
 from msl.space.canonical.digest import model_digest
 from msl.space.values import Model
 
@@ -49,6 +48,8 @@ block boosting: learner "sklearn.ensemble:HistGradientBoostingRegressor" {}
 block forest: learner "sklearn.ensemble:RandomForestRegressor" {}
 """,
 }
+#: Full rows of so many bytes hurt nobody; larger ones are at most so many times the table.
+_BYTES, _SMALL, _TIMES_THE_TABLE = 8, 2e8, 4
 #: The share of a run's time that baselines may take, and how much longer than foretold one may take.
 _SHARE, SAFETY = 0.05, 2.0
 
@@ -65,18 +66,25 @@ def baseline_models(task: str) -> dict[str, Model]:
 
 
 def baseline_seconds(plan: Plan) -> dict[str, float]:
-    """How long each may take, by the size of the table: orders of magnitude, of one core."""
-    dataset, objective = plan.job.dataset, plan.objectives[0]
-    rows, features = dataset.X.shape
-    splits = ResamplingPlan(dataset, [objective.estimate], plan.seed).resampling(objective.estimate, 0, 1.0, 0).splits
-    classes = max(1, dataset.n_classes if dataset.n_classes > 2 else 1)
-    once = {
-        "no features": 1e-3,
-        "linear": 5e-3 + 3e-7 * rows * features * classes,
-        "boosting": 0.1 * classes + 2e-6 * rows * features * classes,
-        "forest": 0.1 + 4e-6 * rows * math.log2(max(2, rows)) * math.sqrt(features),
-    }
-    return {name: len(splits) * seconds for name, seconds in once.items()}
+    """How long each may take, by what is declared of learners and the size of the table: orders of magnitude."""
+    models, costs = baseline_models(plan.table.task), _costs(plan)
+    return {name: 0.0 if costs is None else costs.seconds(model) for name, model in models.items()}
+
+
+def needs_too_much_memory(plan: Plan, name: str) -> str | None:
+    """Why one is left out on a table of this width: scaled rows are full ones, also where symbols became columns."""
+    costs = _costs(plan)
+    if costs is None or name != "linear":
+        return None
+    full = _BYTES * costs.size.wide_cells
+    if full <= max(_SMALL, _TIMES_THE_TABLE * plan.job.dataset.X.nbytes):
+        return None
+    return f"its {costs.size.wide:,} columns would take {full / 1e9:.1f} GB"
+
+
+def _costs(plan: Plan) -> EvaluationCosts | None:
+    """None for an estimate that the table cannot give."""
+    return EvaluationCosts.of(plan.job.dataset, plan.objectives[0].estimate, plan.spec.budget, plan.seed)
 
 
 def baseline_reserve(plan: Plan, workers: int) -> float:

@@ -25,7 +25,7 @@ from msl.report.paired_tests import corrected_spread, students_p
 from msl.runner.choose_winner import Candidate, ranked_candidates
 from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
 from msl.runner.corrected_estimate import MOST_PLACES, Correction
-from msl.runner.insight.baselines import SAFETY, baseline_models, baseline_seconds
+from msl.runner.insight.baselines import SAFETY, baseline_models, baseline_seconds, needs_too_much_memory
 from msl.runner.judged_outputs import judged_outputs
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
@@ -165,6 +165,8 @@ def evaluate_baselines(plan: Plan, store: Store, run: str, tasks: FinalTasks) ->
         before = known.get(inputs[name].key)
         if before is not None and not before.bound and before.failure is None:
             found[name] = Baseline(name, model, before)
+        elif (too_much := needs_too_much_memory(plan, name)) is not None:
+            found[name] = Baseline(name, model, why=too_much)
         elif SAFETY * foretold[name] <= left:
             left -= foretold[name]
             wanted.append(name)
