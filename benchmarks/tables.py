@@ -265,21 +265,22 @@ def _figures(budget: str, records: Sequence[Record]) -> Table:
             if one.cell.data == name and one.cell.method == "msl"
             if "ber" in one.outcome
         ]
-        rows.append(
-            (
-                name,
-                "RMSE" if TARGETS[name][1] else "AUC",
-                *(mean(each) if each else None for each in of_table),
-                mean(bers) if bers else None,
-            )
-        )
-    rows.append(("average rank", "", *(ranks.get(method) for method in methods), None))
+        errors = [one.outcome["error"] for one in records if one.cell.data == name and one.cell.method == "msl"]
+        figures = (None if not each else _figure(name, mean(each)) for each in of_table)
+        error = _figure(name, mean(errors)) if errors else None
+        rows.append((name, "RMSE" if TARGETS[name][1] else "AUC", *figures, error, mean(bers) if bers else None))
+    rows.append(("average rank", "", *(ranks.get(method) for method in methods), None, None))
     longest = [max(one.outcome["taken"] for one in records if one.cell.method == method) for method in methods]
-    rows.append(("longest, seconds", "", *longest, None))
+    rows.append(("longest, seconds", "", *longest, None, None))
     count = len(common_rows(losses)[0])
     difference = critical_difference(len(losses), count)
     note = f"Nemenyi's critical difference of average ranks over {count} splits of tables: {difference:.2f}."
-    return Table(f"With {budget}", ("table", "measure", *methods, "BER of msl"), tuple(rows), (note,))
+    return Table(f"With {budget}", ("table", "measure", *methods, "s.e. of msl", "BER of msl"), tuple(rows), (note,))
+
+
+def _figure(name: str, value: float) -> str | float:
+    """An area under the curve with as many digits as tell methods apart."""
+    return value if TARGETS[name][1] else f"{value:.4f}"
 
 
 def _claims(budget: str, records: Sequence[Record]) -> list[Claim]:
